@@ -1,0 +1,1 @@
+"""Files of rows, and the task that a row becomes."""

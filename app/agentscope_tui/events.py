@@ -1,0 +1,337 @@
+"""The events of a session: what the host observed, in order; a session *is* its events.
+
+One frozen class a kind. `seq` counts from 1 without gaps, `at` is UTC; both and `session_id` are set by
+the bus when the event is published. A recording is these events as JSON lines. New kinds and new fields
+with a default may be added; a kind or field that was ever released is never renamed or given a new sense.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import from_json
+
+from agentscope_tui.models.chat import Message, ToolCallPart
+from agentscope_tui.tools.spec import Stream
+
+_UNSET = datetime.fromtimestamp(0, UTC)
+
+TurnOutcome = Literal["completed", "interrupted", "failed", "limit"]
+StepKind = Literal["completion", "tool_call", "tool_result", "failed_call"]
+DecisionKind = Literal["pass", "edit", "refuse"]
+SteerStatus = Literal["queued", "edited", "withdrawn", "handed_over", "in_call", "answered", "returned"]
+ToolStatus = Literal["done", "failed", "refused", "interrupted"]
+
+
+class Event(BaseModel):
+    """What every event has."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    seq: int = 0
+    at: datetime = _UNSET
+    session_id: str = ""
+    kind: str
+
+
+class SessionStarted(Event):
+    """The first event: all that is needed to know what ran. `limits` are those in force."""
+
+    kind: Literal["session_started"] = "session_started"
+    version: str
+    dataset: str = ""
+    row: int | None = None
+    runner: str = ""
+    model: str = ""
+    system: str = ""
+    tools: list[dict[str, Any]] = Field(default_factory=list)
+    limits: dict[str, Any] = Field(default_factory=dict)
+    temperature: float | None = None
+    confinement: str = "none"
+    grader: str | None = None
+    folder: str = ""
+
+
+class UserMessageSent(Event):
+    """A user message that starts turn number `turn`."""
+
+    kind: Literal["user_message"] = "user_message"
+    msg_id: str
+    text: str
+    turn: int
+
+
+class Steer(Event):
+    """One step in the life of a steer.
+
+    `queued` and `edited` carry the text, `position` its place in the queue; `in_call` and `answered` name
+    the call. `returned` gives the text back to the user.
+    """
+
+    kind: Literal["steer"] = "steer"
+    msg_id: str
+    status: SteerStatus
+    text: str = ""
+    position: int | None = None
+    call: int | None = None
+
+
+class LlmRequestSent(Event):
+    """A model call begins. The whole request is the first `kept` messages of the request of call
+    `base` (0: nothing) followed by `messages`; `digest` is the SHA-256 of the whole list as canonical JSON.
+
+    `repairs` says in words what the host put right in the runner's messages.
+    """
+
+    kind: Literal["llm_request"] = "llm_request"
+    call: int
+    turn: int
+    req_id: str
+    attempt: int = 1
+    base: int = 0
+    kept: int = 0
+    messages: list[Message] = Field(default_factory=list)
+    digest: str = ""
+    tools: list[str] = Field(default_factory=list)
+    params: dict[str, Any] = Field(default_factory=dict)
+    repairs: list[str] = Field(default_factory=list)
+
+
+class AssistantDelta(Event):
+    """Text, reasoning or tool-call arguments as they stream, joined for at most 1/30 s."""
+
+    kind: Literal["assistant_delta"] = "assistant_delta"
+    call: int
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: list[dict[str, Any]] = Field(default_factory=list)
+    """`[{"index", "id", "name", "arguments"}]`: pieces to append, `index` says to which call."""
+
+
+class AssistantMessage(Event):
+    """A completion, also one with tool calls and no text. `partial`: cut off by an interrupt or an error."""
+
+    kind: Literal["assistant_message"] = "assistant_message"
+    call: int
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: list[ToolCallPart] = Field(default_factory=list)
+    finish_reason: str | None = None
+    partial: bool = False
+    edited: bool = False
+    duration: float = 0.0
+    """Seconds from the request to the last token."""
+    first_token: float | None = None
+
+
+class UsageReported(Event):
+    """Tokens of a call. `cost` is in US dollars, None where no price is configured."""
+
+    kind: Literal["usage"] = "usage"
+    call: int
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost: float | None = None
+    partial: bool = False
+
+
+class GateModeChanged(Event):
+    """`step` stops at each completion, with `fine` also at each tool call and result; `run` does not."""
+
+    kind: Literal["gate_mode"] = "gate_mode"
+    mode: Literal["step", "run"]
+    fine: bool = False
+
+
+class Paused(Event):
+    """A step waits at the gate. `allows` says which decisions can be honoured here."""
+
+    kind: Literal["paused"] = "paused"
+    hold: int
+    """Number of this hold in the session, from 1; its `resumed` carries the same."""
+    step: StepKind
+    call: int
+    call_id: str | None = None
+    allows: list[DecisionKind] = Field(default_factory=lambda: list[DecisionKind](["pass"]))
+
+
+class Resumed(Event):
+    """The step went on. `decision` None: it was interrupted at the gate."""
+
+    kind: Literal["resumed"] = "resumed"
+    hold: int
+    decision: DecisionKind | None
+    reason: str = ""
+
+
+class ToolCallStarted(Event):
+    """A tool begins to run. `call_id` is the model's own id where the host could match it."""
+
+    kind: Literal["tool_call"] = "tool_call"
+    call_id: str
+    call: int
+    req_id: str
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class ToolOutput(Event):
+    """Output as it comes. Past 1 MiB of a call `text` is empty and `offset`, `length` (bytes) point into
+    `outputs/<file>` of the session's folder."""
+
+    kind: Literal["tool_output"] = "tool_output"
+    call_id: str
+    stream: Stream
+    text: str = ""
+    file: str | None = None
+    offset: int | None = None
+    length: int | None = None
+
+
+class ToolResult(Event):
+    """How a tool call ended. `refused`: it never ran, `reason` says why."""
+
+    kind: Literal["tool_result"] = "tool_result"
+    call_id: str
+    call: int
+    name: str
+    status: ToolStatus
+    content: str
+    is_error: bool = False
+    truncated: bool = False
+    edited: bool = False
+    exit_code: int | None = None
+    duration: float = 0.0
+    side_effects: bool = False
+    reason: str = ""
+
+
+class Submitted(Event):
+    """The agent submitted an answer."""
+
+    kind: Literal["submit"] = "submit"
+    call_id: str
+    answer: str
+
+
+class LimitReached(Event):
+    """A limit held something back. `limit` is the setting's name, `value` what it was set to."""
+
+    kind: Literal["limit"] = "limit"
+    limit: str
+    value: float
+    reason: str
+
+
+class Interrupted(Event):
+    """The truth about an interrupt, once the runner is idle again.
+
+    Lists of call ids: `finished` had ended before, `killed` were running, `not_run` were proposed only;
+    `side_effects` are those among finished and killed that may have changed something.
+    """
+
+    kind: Literal["interrupted"] = "interrupted"
+    reason: str = ""
+    model_call: int | None = None
+    """The call whose stream was cut, if one was."""
+    finished: list[str] = Field(default_factory=list)
+    killed: list[str] = Field(default_factory=list)
+    not_run: list[str] = Field(default_factory=list)
+    side_effects: list[str] = Field(default_factory=list)
+
+
+class StateChanged(Event):
+    """`idle` ends a turn and carries its outcome; `interrupting` lasts from the interrupt to the idle."""
+
+    kind: Literal["state"] = "state"
+    status: Literal["starting", "idle", "running", "interrupting"]
+    turn: int = 0
+    outcome: TurnOutcome | None = None
+    reason: str = ""
+
+
+class ErrorOccurred(Event):
+    """Something failed. `message` is one line that says what to do; `detail` may be longer."""
+
+    kind: Literal["error"] = "error"
+    source: Literal["model", "tool", "runner", "grader", "recorder", "session"]
+    message: str
+    detail: str = ""
+    call: int | None = None
+
+
+class Graded(Event):
+    """A reward, or the grader's own error. `grader` is `agent` for what the agent itself reports."""
+
+    kind: Literal["graded"] = "graded"
+    grader: str
+    turn: int
+    reward: float | None = None
+    reason: str = ""
+    error: str | None = None
+    duration: float = 0.0
+
+
+class SessionEnded(Event):
+    """The last event. `failed`: the runner died or broke the protocol; `reason` says how."""
+
+    kind: Literal["session_ended"] = "session_ended"
+    status: Literal["ended", "failed"]
+    reason: str = ""
+
+
+class UnknownEvent(Event):
+    """An event of a newer version: kept, with its fields, so that `seq` has no gap."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+SessionEvent = (
+    SessionStarted
+    | UserMessageSent
+    | Steer
+    | LlmRequestSent
+    | AssistantDelta
+    | AssistantMessage
+    | UsageReported
+    | GateModeChanged
+    | Paused
+    | Resumed
+    | ToolCallStarted
+    | ToolOutput
+    | ToolResult
+    | Submitted
+    | LimitReached
+    | Interrupted
+    | StateChanged
+    | ErrorOccurred
+    | Graded
+    | SessionEnded
+    | UnknownEvent
+)
+
+_KINDS: dict[str, type[SessionEvent]] = {
+    get_args(cls.model_fields["kind"].annotation)[0]: cls
+    for cls in get_args(SessionEvent)
+    if cls is not UnknownEvent
+}
+
+
+def event_to_json(event: Event) -> str:
+    """The event as one line of a recording, without the newline."""
+    return event.model_dump_json(exclude_none=True)
+
+
+def event_from_json(line: str | bytes) -> SessionEvent:
+    """An event from one line of a recording; a kind of a newer version becomes `UnknownEvent`.
+
+    Raises:
+        ValueError: no JSON, or fields that do not fit the kind.
+    """
+    data = from_json(line)
+    kind = data.get("kind") if isinstance(data, dict) else None
+    return _KINDS.get(str(kind), UnknownEvent).model_validate(data)

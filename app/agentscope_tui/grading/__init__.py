@@ -1,0 +1,1 @@
+"""Graders: what gives an answer its reward."""

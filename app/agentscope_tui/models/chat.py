@@ -1,0 +1,156 @@
+"""The chat types that every model, runner and event shares: OpenAI Chat Completions shapes.
+
+Messages stay plain JSON objects (`Message`), because a runner may put fields in them that a provider
+needs back unchanged. A completion is typed: the host reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentscope_tui.errors import UserError
+
+Message = dict[str, Any]
+"""`{"role": "system" | "developer" | "user" | "assistant" | "tool", "content": ..., ...}`."""
+
+
+class FunctionCall(BaseModel):
+    """A function's name and its arguments as the model wrote them: JSON text, perhaps not valid."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    name: str = ""
+    arguments: str = ""
+
+
+class ToolCallPart(BaseModel):
+    """One entry of an assistant message's `tool_calls`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    id: str
+    type: Literal["function"] = "function"
+    function: FunctionCall
+
+
+class Usage(BaseModel):
+    """Tokens of one call. `partial` marks a call that was cut off: counted as far as known."""
+
+    model_config = ConfigDict(frozen=True)
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    partial: bool = False
+
+
+class Completion(BaseModel):
+    """What a model answered: the only choice of a chat completion, whole.
+
+    `finish_reason` is the provider's word: `stop`, `length`, `tool_calls`, `content_filter` ...
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCallPart, ...] = ()
+    finish_reason: str | None = None
+    usage: Usage = Field(default_factory=Usage)
+    model: str = ""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Provider fields of the message that must go back unchanged in a tool loop."""
+
+    def message(self) -> Message:
+        """The assistant message as it belongs into the next request."""
+        message: Message = {"role": "assistant", "content": self.text or None, **self.extra}
+        if self.tool_calls:
+            message["tool_calls"] = [call.model_dump(mode="json") for call in self.tool_calls]
+        elif not self.text:
+            message["content"] = ""
+        return message
+
+    def to_openai(self) -> dict[str, Any]:
+        """The completion as frames carry it: an OpenAI chat completion object."""
+        usage = self.usage
+        return {
+            "object": "chat.completion",
+            "model": self.model,
+            "choices": [{"index": 0, "message": self.message(), "finish_reason": self.finish_reason}],
+            "usage": {
+                "prompt_tokens": usage.input_tokens,
+                "completion_tokens": usage.output_tokens,
+                "total_tokens": usage.input_tokens + usage.output_tokens,
+                "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+            },
+        }
+
+
+class ToolCallDelta(BaseModel):
+    """A piece of a tool call while it streams: `index` tells parallel calls apart."""
+
+    model_config = ConfigDict(frozen=True)
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class Delta(BaseModel):
+    """What one streamed chunk adds to the completion."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCallDelta, ...] = ()
+
+
+class ChatRequest(BaseModel):
+    """One model call, as the host sends it: messages and tools in OpenAI shape."""
+
+    model_config = ConfigDict(frozen=True)
+
+    messages: list[Message]
+    tools: list[dict[str, Any]] = Field(default_factory=list)
+    """`[{"type": "function", "function": {"name", "description", "parameters"}}]`"""
+    max_output_tokens: int = 4096
+    temperature: float | None = None
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Whatever else the runner asked for (`tool_choice`, `stop` ...), passed on as it is."""
+
+
+class Model(Protocol):
+    """A model that a session calls. One instance serves one session."""
+
+    @property
+    def name(self) -> str:
+        """How the user named it, for example `openai:gpt-5-mini`."""
+
+    async def complete(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
+        """Answer one request; `on_delta` is called on the loop with each piece as it comes.
+
+        Raises:
+            ModelError: the call failed; what was streamed until then has been given to `on_delta`.
+            asyncio.CancelledError: the task was cancelled; no connection is left open.
+        """
+
+    async def aclose(self) -> None:
+        """Close connections. Called once, at the end of the session."""
+
+
+class ModelError(UserError):
+    """A model call that failed: one line that says what to do."""
+
+    def __init__(self, message: str, *, kind: str = "error", detail: str = "", usage: Usage | None = None):
+        super().__init__(message)
+        self.kind = kind
+        """`authentication`, `unknown_model`, `bad_request`, `connection`, `timeout`, `malformed` ..."""
+        self.detail = detail
+        """The provider's own words, or the start of a body that was no stream."""
+        self.usage = usage

@@ -1,0 +1,1 @@
+"""The tools a session offers, and the processes they run in."""

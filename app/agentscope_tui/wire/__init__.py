@@ -1,0 +1,1 @@
+"""Frames and the channels that carry them between host and runner."""

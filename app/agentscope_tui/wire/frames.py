@@ -1,0 +1,166 @@
+"""The frames between host and runner: one model each, told apart by `type`.
+
+The protocol is the live-session protocol; unknown types and unknown fields are ignored, so that either
+side can be newer than the other.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from agentscope_tui.errors import UserError
+
+
+class _Frame(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class SessionStart(_Frame):
+    type: Literal["session_start"] = "session_start"
+    session_id: str
+    system: str = ""
+    tools: list[dict[str, Any]] = Field(default_factory=list)
+    files: dict[str, str] = Field(default_factory=dict)
+    turn_cap: int = Field(default=60, ge=1)
+    max_output_tokens: int = Field(default=4096, ge=1)
+    temperature: float = Field(default=0.7, ge=0, le=2)
+    conversation_scope: Literal["session", "turn"] = "session"
+    context_window: int | None = None
+
+
+class UserMessage(_Frame):
+    type: Literal["user_message"] = "user_message"
+    msg_id: str
+    text: str
+
+
+class LlmResponse(_Frame):
+    """Either `completion` (an OpenAI chat completion) or `error`."""
+
+    type: Literal["llm_response"] = "llm_response"
+    req_id: str
+    completion: dict[str, Any] | None = None
+    error: str | None = None
+
+
+class ToolResponse(_Frame):
+    type: Literal["tool_response"] = "tool_response"
+    req_id: str
+    content: str
+    is_error: bool = False
+
+
+class Abort(_Frame):
+    type: Literal["abort"] = "abort"
+    reason: str = ""
+
+
+class Ping(_Frame):
+    type: Literal["ping"] = "ping"
+    nonce: str = ""
+
+
+class Shutdown(_Frame):
+    type: Literal["shutdown"] = "shutdown"
+
+
+HostFrame = Annotated[
+    SessionStart | UserMessage | LlmResponse | ToolResponse | Abort | Ping | Shutdown,
+    Field(discriminator="type"),
+]
+
+
+class Hello(_Frame):
+    """What the runner is; a runner says more here than is modelled."""
+
+    type: Literal["hello"] = "hello"
+    mode: str = "session"
+    name: str = ""
+
+
+class LlmRequest(_Frame):
+    type: Literal["llm_request"] = "llm_request"
+    req_id: str
+    openai_body: dict[str, Any]
+
+
+class ToolRequest(_Frame):
+    type: Literal["tool_request"] = "tool_request"
+    req_id: str
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class RunnerState(_Frame):
+    """`reason` comes with `idle`: `completed`, `aborted` or `turn_limit`.
+
+    `reward` is ours: what the agent itself gives its answer, if it does.
+    """
+
+    type: Literal["state"] = "state"
+    status: Literal["idle", "running"]
+    turns: int = 0
+    reason: str | None = None
+    cleared_steers: list[str] | None = None
+    msg_id: str | None = None
+    reward: float | None = None
+
+
+class Pong(_Frame):
+    type: Literal["pong"] = "pong"
+    nonce: str = ""
+
+
+class EpisodeError(_Frame):
+    """Fatal: the session fails with `note`."""
+
+    type: Literal["episode_error"] = "episode_error"
+    note: str = ""
+
+
+class TransportKeepalive(_Frame):
+    type: Literal["transport_keepalive"] = "transport_keepalive"
+
+
+RunnerFrame = Annotated[
+    Hello | LlmRequest | ToolRequest | RunnerState | Pong | EpisodeError | TransportKeepalive,
+    Field(discriminator="type"),
+]
+
+T = TypeVar("T")
+
+_HOST: TypeAdapter[HostFrame] = TypeAdapter(HostFrame)
+_RUNNER: TypeAdapter[RunnerFrame] = TypeAdapter(RunnerFrame)
+
+
+class FrameError(UserError):
+    """A frame that is not what its type promises."""
+
+
+def parse_runner_frame(data: object) -> RunnerFrame | None:
+    """A runner's frame, or None for a type that this version does not know.
+
+    Raises:
+        FrameError: not an object with a `type`, or fields that do not fit; names the first of them.
+    """
+    return _parse(_RUNNER, data)
+
+
+def parse_host_frame(data: object) -> HostFrame | None:
+    """A host's frame, as `parse_runner_frame`."""
+    return _parse(_HOST, data)
+
+
+def _parse(adapter: TypeAdapter[T], data: object) -> T | None:
+    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+        raise FrameError("a frame is a JSON object with a `type`")
+    try:
+        return adapter.validate_python(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        if first["type"] == "union_tag_invalid":
+            return None
+        where = ".".join(str(part) for part in first["loc"])
+        raise FrameError(f"bad {data['type']} frame: {where}: {first['msg']}") from None

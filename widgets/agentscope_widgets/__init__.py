@@ -1,0 +1,1 @@
+"""Panes that any Textual app could use: they know text, rows and calls, never sessions."""
