@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentscope_tui.errors import UserError
 
 Stream = Literal["stdout", "stderr"]
-OnOutput = Callable[[Stream, bytes], None]
-"""Called on the loop with each piece of output as it comes; bytes may contain anything."""
+OnOutput = Callable[[Stream, bytes], Awaitable[None]]
+"""Awaited with each piece of output as it comes (bytes that may contain anything): while it waits, no more
+is read, so that a flood is slowed down at its source."""
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What OpenAI and Anthropic both accept as a function name."""
