@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import from_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from agentscope_tui.models.chat import Message, ToolCallPart
 from agentscope_tui.tools.spec import Stream
@@ -322,8 +322,11 @@ _KINDS: dict[str, type[SessionEvent]] = {
 
 
 def event_to_json(event: Event) -> str:
-    """The event as one line of a recording, without the newline."""
-    return event.model_dump_json(exclude_none=True)
+    """The event as one line of a recording, without the newline. Lone surrogates become `?`."""
+    try:
+        return event.model_dump_json(exclude_none=True)
+    except PydanticSerializationError:
+        return to_json(_well_formed(event.model_dump(mode="python", exclude_none=True))).decode()
 
 
 def event_from_json(line: str | bytes) -> SessionEvent:
@@ -335,3 +338,15 @@ def event_from_json(line: str | bytes) -> SessionEvent:
     data = from_json(line)
     kind = data.get("kind") if isinstance(data, dict) else None
     return _KINDS.get(str(kind), UnknownEvent).model_validate(data)
+
+
+def _well_formed(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case dict():
+            return {_well_formed(key): _well_formed(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_well_formed(item) for item in value]
+        case _:
+            return value

@@ -25,7 +25,8 @@ class SessionStart(_Frame):
     files: dict[str, str] = Field(default_factory=dict)
     turn_cap: int = Field(default=60, ge=1)
     max_output_tokens: int = Field(default=4096, ge=1)
-    temperature: float = Field(default=0.7, ge=0, le=2)
+    temperature: float | None = Field(default=0.7, ge=0, le=2)
+    """The host forces it on every call; None leaves it to the provider."""
     conversation_scope: Literal["session", "turn"] = "session"
     context_window: int | None = None
 

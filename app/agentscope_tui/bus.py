@@ -1,0 +1,109 @@
+"""The event bus of one session: numbers events and hands them on without ever waiting for anyone.
+
+Nothing is dropped or reordered. Memory stays bounded: the bus keeps a tail of events, and a subscription
+that falls behind it goes on from the recording, by `seq`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+from typing import Protocol, TypeVar, cast
+
+from agentscope_tui.clock import Clock
+from agentscope_tui.events import Event, SessionEvent
+
+log = logging.getLogger(__name__)
+
+E = TypeVar("E", bound=Event)
+Callback = Callable[[SessionEvent], None]
+
+
+class Backlog(Protocol):
+    """Where events older than the tail can be read again: the recorder."""
+
+    def read(self, first: int, last: int) -> list[SessionEvent]:
+        """The events with `first <= seq <= last`, in order."""
+
+
+class EventBus:
+    """Publish and subscribe for the events of one session."""
+
+    def __init__(
+        self, session_id: str, *, clock: Clock | None = None, backlog: Backlog | None = None, tail: int = 1024
+    ) -> None:
+        """`tail` is how many events stay in memory; without a backlog all of them do."""
+        self.session_id = session_id
+        self._clock = clock or Clock()
+        self._backlog = backlog
+        self._tail: deque[SessionEvent] = deque(maxlen=tail if backlog else None)
+        self._seq = 0
+        self._callbacks: list[Callback] = []
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the newest event; 0 before the first."""
+        return self._seq
+
+    def publish(self, event: E) -> E:
+        """Number the event, keep it, and call every callback; returns the numbered event.
+
+        A callback that raises is reported to the log, and the others still run.
+        """
+        self._seq += 1
+        stamped = event.model_copy(
+            update={"seq": self._seq, "at": self._clock.now(), "session_id": self.session_id}
+        )
+        published = cast(SessionEvent, stamped)
+        self._tail.append(published)
+        for callback in tuple(self._callbacks):
+            try:
+                callback(published)
+            except Exception:
+                log.exception("an event callback failed on %s #%d", published.kind, self._seq)
+        return stamped
+
+    def subscribe(self, callback: Callback) -> Callable[[], None]:
+        """Call `callback` with each event from now on; returns what unsubscribes it."""
+        self._callbacks.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._callbacks:
+                self._callbacks.remove(callback)
+
+        return unsubscribe
+
+    def subscription(self, after: int = 0) -> Subscription:
+        """A reader of its own pace, from the event after number `after`."""
+        return Subscription(self, after)
+
+    def read(self, first: int, last: int) -> list[SessionEvent]:
+        """The events with `first <= seq <= last`: from the tail, and from the backlog what is older."""
+        oldest = self._tail[0].seq if self._tail else self._seq + 1
+        older: list[SessionEvent] = []
+        if first < oldest and self._backlog is not None:
+            older = self._backlog.read(first, min(last, oldest - 1))
+        start = max(first - oldest, 0)
+        return older + list(islice(self._tail, start, max(last - oldest + 1, start)))
+
+
+class Subscription:
+    """What one subscriber has not seen yet. It holds only its place, so a slow one costs no memory."""
+
+    def __init__(self, bus: EventBus, after: int) -> None:
+        self._bus = bus
+        self._seen = after
+
+    @property
+    def pending(self) -> int:
+        """How many events wait."""
+        return self._bus.last_seq - self._seen
+
+    def drain(self, limit: int = 2000) -> list[SessionEvent]:
+        """The next events, in order, at most `limit`."""
+        events = self._bus.read(self._seen + 1, min(self._bus.last_seq, self._seen + limit))
+        if events:
+            self._seen = events[-1].seq
+        return events

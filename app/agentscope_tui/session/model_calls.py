@@ -1,0 +1,273 @@
+"""Answering `llm_request`: mend the conversation, stream the model, hold the completion, tell it all."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from agentscope_tui.clock import Clock
+from agentscope_tui.events import (
+    AssistantMessage,
+    ErrorOccurred,
+    Event,
+    LlmRequestSent,
+    ToolResult,
+    UsageReported,
+)
+from agentscope_tui.models.chat import ChatRequest, Completion, Message, Model, ModelError, Usage
+from agentscope_tui.session.gate import Gate, Step
+from agentscope_tui.session.history import BodyError, Conversation, Difference, read_body
+from agentscope_tui.session.ledger import ToolLedger
+from agentscope_tui.session.limits import Meter
+from agentscope_tui.session.settings import ModelSettings
+from agentscope_tui.session.steering import SteerQueue, text_of
+from agentscope_tui.session.streams import DeltaStream
+from agentscope_tui.session.turn import Turn
+from agentscope_tui.wire.frames import LlmRequest, LlmResponse
+
+log = logging.getLogger(__name__)
+
+
+class ModelCalls:
+    """The model calls of one session, numbered from 1."""
+
+    def __init__(
+        self,
+        model: Model | None,
+        settings: ModelSettings,
+        *,
+        publish: Callable[[Event], Event],
+        gate: Gate,
+        meter: Meter,
+        steers: SteerQueue,
+        ledger: ToolLedger,
+        hand_over: Callable[[], None],
+        clock: Clock,
+    ) -> None:
+        self._model = model
+        self._settings = settings
+        self._publish = publish
+        self._gate = gate
+        self._meter = meter
+        self._steers = steers
+        self._ledger = ledger
+        self._hand_over = hand_over
+        self._clock = clock
+        self._conversation = Conversation()
+        self._ids: set[str] = set()
+        self.number = 0
+        self.messages: list[Message] = []
+        """The conversation as last sent, with the answer to it."""
+
+    async def answer(self, frame: LlmRequest, turn: Turn) -> LlmResponse:
+        """One request, from the runner's body to the answer it gets."""
+        reached = self._meter.take_call()
+        if reached is not None:
+            self._publish(reached)
+            turn.limit = reached.reason
+            return LlmResponse(req_id=frame.req_id, error=reached.reason)
+        try:
+            request, repairs = read_body(
+                frame.openai_body,
+                max_output_tokens=self._settings.max_output_tokens,
+                temperature=self._settings.temperature,
+            )
+        except BodyError as error:
+            return self._failed(frame, turn, f"the runner sent a request that no model can read: {error}")
+        self.number += 1
+        call = self.number
+        difference = self._conversation.advance(call, request.messages)
+        self._tell_refused(difference)
+        completion = await self._complete(call, frame, request, difference, repairs, turn)
+        if isinstance(completion, str):
+            return self._failed(frame, turn, completion, told=True)
+        self._steers.answered(call)
+        return await self._pass_on(call, frame, request, completion, turn)
+
+    async def _complete(
+        self,
+        call: int,
+        frame: LlmRequest,
+        request: ChatRequest,
+        difference: Difference,
+        repairs: list[str],
+        turn: Turn,
+    ) -> Completion | str:
+        """The completion, or why the user gave the call up."""
+        attempt = 0
+        while True:
+            attempt += 1
+            self._publish(
+                LlmRequestSent(
+                    call=call,
+                    turn=turn.number,
+                    req_id=frame.req_id,
+                    attempt=attempt,
+                    base=difference.base,
+                    kept=difference.kept,
+                    messages=difference.new,
+                    digest=difference.digest,
+                    tools=[str(tool.get("function", tool).get("name")) for tool in request.tools],
+                    params={
+                        "max_output_tokens": request.max_output_tokens,
+                        "temperature": request.temperature,
+                        **request.params,
+                    },
+                    repairs=repairs,
+                )
+            )
+            self._steers.read_receipts(difference.new, call)
+            try:
+                return await self._stream(call, request, turn)
+            except ModelError as error:
+                turn.call_failed, turn.failure = True, str(error)
+                step = Step("failed_call", call, allows=("pass", "refuse"))
+                decision = await self._gate.hold(step)
+                if decision.kind != "pass":
+                    return str(error)
+                turn.call_failed = False
+
+    async def _stream(self, call: int, request: ChatRequest, turn: Turn) -> Completion:
+        if self._model is None:
+            error = ModelError("no model is configured: name one with --model", kind="no_model")
+            self._publish(ErrorOccurred(source="model", message=str(error), call=call))
+            raise error
+        stream = DeltaStream(self._publish, call, self._clock.monotonic)
+        started = self._clock.monotonic()
+        try:
+            completion = await self._model.complete(request, stream.add)
+        except asyncio.CancelledError:
+            turn.cut_call = call
+            self._cut_off(call, stream, request, started, None)
+            raise
+        except Exception as error:
+            failure = error if isinstance(error, ModelError) else _unexpected(error)
+            self._cut_off(call, stream, request, started, failure)
+            self._publish(
+                ErrorOccurred(source="model", message=str(failure), detail=failure.detail, call=call)
+            )
+            raise failure from error
+        stream.flush()
+        completion = self._with_unique_ids(completion, call)
+        self._tell(call, completion, stream, started)
+        self._spend(call, completion.usage)
+        return completion
+
+    async def _pass_on(
+        self, call: int, frame: LlmRequest, request: ChatRequest, completion: Completion, turn: Turn
+    ) -> LlmResponse:
+        decision = await self._gate.hold(Step("completion", call))
+        if decision.kind == "refuse":
+            return self._failed(frame, turn, decision.reason or "refused by the user", told=True)
+        if decision.kind == "edit" and decision.completion is not None:
+            completion = self._with_unique_ids(decision.completion, call)
+            self._publish(
+                AssistantMessage(
+                    call=call,
+                    text=completion.text,
+                    reasoning=completion.reasoning,
+                    tool_calls=list(completion.tool_calls),
+                    finish_reason=completion.finish_reason,
+                    edited=True,
+                )
+            )
+        turn.call_failed = False
+        turn.last_text = completion.text or turn.last_text
+        self.messages = [*request.messages, completion.message()]
+        self._ledger.propose(call, completion)
+        if not completion.tool_calls:
+            self._hand_over()
+        return LlmResponse(req_id=frame.req_id, completion=completion.to_openai())
+
+    def _failed(self, frame: LlmRequest, turn: Turn, message: str, *, told: bool = False) -> LlmResponse:
+        turn.call_failed, turn.failure = True, message
+        if not told:
+            self._publish(ErrorOccurred(source="runner", message=message))
+        return LlmResponse(req_id=frame.req_id, error=message)
+
+    def _tell_refused(self, difference: Difference) -> None:
+        for refused in self._ledger.refused_by_runner(difference.new):
+            self._publish(
+                ToolResult(
+                    call_id=refused.call_id,
+                    call=refused.call,
+                    name=refused.name,
+                    status="refused",
+                    content=refused.content,
+                    is_error=True,
+                    reason="refused by the runner",
+                )
+            )
+
+    def _cut_off(
+        self,
+        call: int,
+        stream: DeltaStream,
+        request: ChatRequest,
+        started: float,
+        failure: ModelError | None,
+    ) -> None:
+        """Tell how far a call got that was interrupted or failed, and meter it."""
+        stream.flush()
+        if stream.pieces or failure is None:
+            partial = Completion(text=stream.text, reasoning=stream.reasoning)
+            self._tell(call, partial, stream, started, partial=True)
+        if failure is not None and failure.usage is not None:
+            self._spend(call, failure.usage)
+        elif stream.pieces or failure is None:
+            prompt = sum(len(text_of(message)) for message in request.messages)
+            self._spend(call, stream.partial_usage(prompt))
+
+    def _tell(
+        self,
+        call: int,
+        completion: Completion,
+        stream: DeltaStream,
+        started: float,
+        *,
+        partial: bool = False,
+    ) -> None:
+        self._publish(
+            AssistantMessage(
+                call=call,
+                text=completion.text,
+                reasoning=completion.reasoning,
+                tool_calls=list(completion.tool_calls),
+                finish_reason=completion.finish_reason,
+                partial=partial,
+                duration=self._clock.monotonic() - started,
+                first_token=None if stream.first_at is None else stream.first_at - started,
+            )
+        )
+
+    def _spend(self, call: int, usage: Usage) -> None:
+        price = self._settings.price
+        cost = price.of(usage) if price else None
+        self._meter.spent(usage.input_tokens + usage.output_tokens, cost)
+        self._publish(
+            UsageReported(
+                call=call,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cached_tokens=usage.cached_tokens,
+                reasoning_tokens=usage.reasoning_tokens,
+                cost=cost,
+                partial=usage.partial,
+            )
+        )
+
+    def _with_unique_ids(self, completion: Completion, call: int) -> Completion:
+        """Tool-call ids name calls in the whole session; some servers count anew in each completion."""
+        calls = []
+        for position, part in enumerate(completion.tool_calls, start=1):
+            free = part.id and part.id not in self._ids
+            unique = part if free else part.model_copy(update={"id": f"call_{call}_{position}"})
+            self._ids.add(unique.id)
+            calls.append(unique)
+        return completion.model_copy(update={"tool_calls": tuple(calls)})
+
+
+def _unexpected(error: Exception) -> ModelError:
+    log.exception("the model client failed", exc_info=error)
+    return ModelError(f"the model client failed: {type(error).__name__}: {error}", kind="internal")

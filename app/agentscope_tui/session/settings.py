@@ -1,0 +1,79 @@
+"""What a session runs with, checked before anything starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from agentscope_tui.errors import UsageError
+from agentscope_tui.models.chat import Usage
+from agentscope_tui.session.limits import Limits
+
+
+class BadSetting(UsageError, ValueError):
+    """A setting that no session can run with."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens; `cached` None: cached input costs the same."""
+
+    input: float
+    output: float
+    cached: float | None = None
+
+    def of(self, usage: Usage) -> float:
+        """What a call cost, in US dollars."""
+        cached = self.input if self.cached is None else self.cached
+        fresh = max(usage.input_tokens - usage.cached_tokens, 0)
+        total = fresh * self.input + usage.cached_tokens * cached + usage.output_tokens * self.output
+        return total / 1_000_000
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What the host forces on every call; `temperature` None leaves it to the provider.
+
+    `price` is the model's, None where none is configured.
+    """
+
+    max_output_tokens: int = 4096
+    temperature: float | None = 0.7
+    price: Price | None = None
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """Everything about a session that is plain data.
+
+    Raises:
+        BadSetting: at construction, for a value that no session can run with.
+    """
+
+    system: str = ""
+    dataset: str = ""
+    row: int | None = None
+    runner: str = "builtin"
+    model: ModelSettings = field(default_factory=ModelSettings)
+    limits: Limits = field(default_factory=Limits)
+    conversation_scope: Literal["session", "turn"] = "session"
+    context_window: int | None = None
+    undelivered_steers: Literal["return", "send"] = "return"
+    """What becomes of steers that no call took: back to the composer, or sent as the next turn."""
+    mode: Literal["step", "run"] = "step"
+    patient: bool = True
+    """False without a screen: nothing waits for a decision, a failed call is given up at once."""
+    folder: Path | None = None
+    """The session's own folder; None keeps no outputs."""
+
+    def __post_init__(self) -> None:
+        temperature = self.model.temperature
+        if self.model.max_output_tokens < 1:
+            raise BadSetting("max_output_tokens must be at least 1")
+        if temperature is not None and not 0 <= temperature <= 2:
+            raise BadSetting("temperature must be from 0 to 2")
+        if self.conversation_scope not in ("session", "turn"):
+            raise BadSetting("conversation_scope must be `session` or `turn`")
+        if self.limits.calls < 1:
+            raise BadSetting("limits.calls must be at least 1")

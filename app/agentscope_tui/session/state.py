@@ -1,0 +1,387 @@
+"""The state of a session as a pure fold over its events: what panes, `run` and the row list show.
+
+Live, attached, replayed and imported sessions all go through `SessionState.apply`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, assert_never
+
+from agentscope_tui.events import (
+    AssistantDelta,
+    AssistantMessage,
+    ErrorOccurred,
+    GateModeChanged,
+    Graded,
+    Interrupted,
+    LimitReached,
+    LlmRequestSent,
+    Paused,
+    Resumed,
+    SessionEnded,
+    SessionEvent,
+    SessionStarted,
+    StateChanged,
+    Steer,
+    Submitted,
+    ToolCallStarted,
+    ToolOutput,
+    ToolResult,
+    TurnOutcome,
+    UnknownEvent,
+    UsageReported,
+    UserMessageSent,
+)
+from agentscope_tui.models.chat import Message
+from agentscope_tui.session.limits import FREE_TOOLS
+from agentscope_tui.session.views import CallView, Entry, SteerView
+
+
+@dataclass(frozen=True)
+class _Request:
+    base: int
+    kept: int
+    messages: list[Message]
+
+
+class SessionState:
+    """Everything there is to show about a session.
+
+    `changed_entries` and `changed_calls` collect the positions that changed; whoever draws takes and
+    clears them with `take_changes`.
+    """
+
+    def __init__(self) -> None:
+        self.started: SessionStarted | None = None
+        self.status: Literal["starting", "idle", "running", "interrupting", "ended", "failed"] = "starting"
+        self.mode: Literal["step", "run"] = "step"
+        self.fine = False
+        self.turn = 0
+        self.turn_started: datetime | None = None
+        self.turn_ended: datetime | None = None
+        self.outcome: TurnOutcome | None = None
+        self.outcome_reason = ""
+        self.entries: list[Entry] = []
+        self.calls: list[CallView] = []
+        self.steers: list[SteerView] = []
+        self.holds: list[Paused] = []
+        self.call = 0
+        self.calls_used = 0
+        self.actions_used = 0
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self.cost: float | None = None
+        self.streaming_call: int | None = None
+        self.reward: float | None = None
+        self.grade_error: str | None = None
+        self.last_error: str | None = None
+        self.answer: str | None = None
+        self.last_seq = 0
+        self._requests: dict[int, _Request] = {}
+        self._replies: dict[int, Message] = {}
+        self._position: dict[str, int] = {}
+        self._live: dict[int, int] = {}
+        self._proposals: dict[tuple[int, int], int] = {}
+        self._changed_entries: set[int] = set()
+        self._changed_calls: set[int] = set()
+
+    # What is shown
+
+    @property
+    def running_calls(self) -> list[CallView]:
+        """The tool calls that run now."""
+        return [call for call in self.calls if call.state == "running"]
+
+    def limit(self, name: str) -> float | None:
+        """A limit in force, as the session was started with."""
+        return self.started.limits.get(name) if self.started else None
+
+    def call_view(self, call_id: str) -> CallView | None:
+        """The tool call of this id."""
+        position = self._position.get(f"call {call_id}")
+        return None if position is None else self.calls[position]
+
+    def request_messages(self, call: int) -> list[Message]:
+        """The whole request of a model call, put together from what each one added."""
+        parts: list[list[Message]] = []
+        wanted: int | None = None
+        while (request := self._requests.get(call)) is not None:
+            end = None if wanted is None else max(wanted - request.kept, 0)
+            parts.append(request.messages[:end])
+            wanted = request.kept if wanted is None else min(wanted, request.kept)
+            call = request.base
+        return [message for part in reversed(parts) for message in part]
+
+    def reply(self, call: int) -> Message | None:
+        """The assistant message that answered a model call."""
+        return self._replies.get(call)
+
+    def take_changes(self) -> tuple[set[int], set[int]]:
+        """Positions in `entries` and in `calls` that changed since this was last asked."""
+        changes = self._changed_entries, self._changed_calls
+        self._changed_entries, self._changed_calls = set(), set()
+        return changes
+
+    # The fold
+
+    def apply(self, event: SessionEvent) -> None:
+        """Take one event."""
+        self.last_seq = event.seq
+        match event:
+            case SessionStarted():
+                self.started = event
+            case StateChanged():
+                self._on_state(event)
+            case GateModeChanged():
+                self.mode, self.fine = event.mode, event.fine
+            case UserMessageSent():
+                self._add(Entry(f"user {event.seq}", "user", event.at, event.text))
+                self.turn_started, self.turn_ended = event.at, None
+                self.calls_used = self.actions_used = 0
+                self.answer = None
+            case Steer():
+                self._on_steer(event)
+            case LlmRequestSent():
+                self._on_request(event)
+            case AssistantDelta():
+                self._on_delta(event)
+            case AssistantMessage():
+                self._on_assistant(event)
+            case UsageReported():
+                self._on_usage(event)
+            case Paused():
+                self.holds.append(event)
+            case Resumed():
+                self.holds = [hold for hold in self.holds if hold.hold != event.hold]
+            case ToolCallStarted() | ToolOutput() | ToolResult():
+                self._on_tool(event)
+            case Submitted():
+                self.answer = event.answer
+            case LimitReached():
+                self._add(Entry(f"limit {event.seq}", "limit", event.at, event.reason))
+            case Interrupted():
+                self._on_interrupted(event)
+            case ErrorOccurred():
+                self.last_error = event.message
+                entry = Entry(f"error {event.seq}", "error", event.at, event.message, call=event.call)
+                entry.status, entry.detail = event.source, event.detail
+                self._add(entry)
+            case Graded():
+                self._on_graded(event)
+            case SessionEnded():
+                self.status = event.status
+                self.holds = []
+                self._add(Entry(f"ended {event.seq}", "ended", event.at, event.reason, status=event.status))
+            case UnknownEvent():
+                pass
+            case _:
+                assert_never(event)
+
+    def _on_state(self, event: StateChanged) -> None:
+        self.status = event.status
+        self.turn = event.turn
+        if event.status == "idle":
+            self.outcome, self.outcome_reason = event.outcome, event.reason
+            self.turn_ended = event.at
+            self.streaming_call = None
+        elif event.status == "running":
+            self.outcome, self.outcome_reason = None, ""
+            self.reward = self.grade_error = self.last_error = None
+
+    def _on_steer(self, event: Steer) -> None:
+        view = next((steer for steer in self.steers if steer.msg_id == event.msg_id), None)
+        if view is None:
+            view = SteerView(event.msg_id, event.text, event.status)
+            self.steers.append(view)
+        if event.status == "edited":
+            view.text = event.text
+            if event.position is not None:
+                self._move_steer(view, event.position)
+            return
+        view.status, view.call = event.status, event.call
+        if event.status == "handed_over":
+            limits = self.started.limits if self.started else {}
+            if limits.get("count_by") != "turn":
+                self.calls_used = self.actions_used = 0
+        if event.status == "in_call":
+            entry = Entry(f"steer {event.msg_id}", "steer", event.at, event.text, call=event.call)
+            self._add_before_live(entry, event.call)
+
+    def _move_steer(self, view: SteerView, position: int) -> None:
+        others = [steer for steer in self.steers if steer is not view]
+        queued = [steer for steer in others if steer.status == "queued"]
+        place = others.index(queued[position]) if position < len(queued) else len(others)
+        self.steers = [*others[:place], view, *others[place:]]
+
+    def _on_request(self, event: LlmRequestSent) -> None:
+        self.call = self.streaming_call = event.call
+        self._requests[event.call] = _Request(event.base, event.kept, event.messages)
+        if event.attempt == 1:
+            self.calls_used += 1
+        for repair in event.repairs:
+            self._add(Entry(f"repair {event.seq} {repair}", "repair", event.at, repair, call=event.call))
+        entry = Entry(f"assistant {event.call}.{event.attempt}", "assistant", event.at, call=event.call)
+        entry.live = True
+        self._live[event.call] = self._add(entry)
+
+    def _on_delta(self, event: AssistantDelta) -> None:
+        position = self._live.get(event.call)
+        if position is None:
+            return
+        entry = self.entries[position]
+        entry.text += event.text
+        entry.reasoning += event.reasoning
+        self._changed_entries.add(position)
+        for piece in event.tool_calls:
+            self._on_proposal(event, piece)
+
+    def _on_proposal(self, event: AssistantDelta, piece: dict[str, Any]) -> None:
+        """A tool call that streams: it gets its id, and its final form, with the whole message."""
+        index = (event.call, int(piece["index"]))
+        position = self._proposals.get(index)
+        if position is None:
+            view = CallView(f"streaming {event.call}.{index[1]}", event.call, "", state="streaming")
+            position = self._proposals[index] = self._add_call(view, event.at)
+        view = self.calls[position]
+        view.name += str(piece.get("name", ""))
+        view.arguments += str(piece.get("arguments", ""))
+        self._touch_call(position)
+
+    def _on_assistant(self, event: AssistantMessage) -> None:
+        position = self._live.get(event.call)
+        if position is None:
+            return
+        entry = self.entries[position]
+        entry.text, entry.reasoning = event.text, event.reasoning
+        entry.live, entry.partial, entry.edited = False, event.partial, event.edited
+        entry.finish_reason = event.finish_reason
+        if not event.edited:
+            entry.duration = event.duration
+        self._changed_entries.add(position)
+        self.streaming_call = None
+        self._propose(event)
+        message: Message = {"role": "assistant", "content": event.text}
+        if event.tool_calls:
+            message["tool_calls"] = [part.model_dump(mode="json") for part in event.tool_calls]
+        self._replies[event.call] = message
+
+    def _propose(self, event: AssistantMessage) -> None:
+        streamed = sorted(index for index in self._proposals if index[0] == event.call)
+        places = [self._proposals.pop(index) for index in streamed]
+        for order, part in enumerate(event.tool_calls):
+            view = CallView(part.id, event.call, part.function.name, part.function.arguments)
+            if order < len(places):
+                self._rename_call(places[order], view, event.at)
+            elif (known := self._position.get(f"call {part.id}")) is not None:
+                self.calls[known].arguments = view.arguments
+                self.calls[known].edited = event.edited
+                self._touch_call(known)
+            else:
+                self._add_call(view, event.at)
+        for place in places[len(event.tool_calls) :]:
+            self.calls[place].state = "interrupted" if event.partial else "refused"
+            self._touch_call(place)
+
+    def _on_usage(self, event: UsageReported) -> None:
+        self.input_tokens += event.input_tokens
+        self.output_tokens += event.output_tokens
+        if event.cost is not None:
+            self.cost = (self.cost or 0.0) + event.cost
+        position = self._live.get(event.call)
+        if position is not None:
+            self.entries[position].tokens = event.output_tokens
+            self._changed_entries.add(position)
+
+    def _on_tool(self, event: ToolCallStarted | ToolOutput | ToolResult) -> None:
+        position = self._position.get(f"call {event.call_id}")
+        if position is None:
+            if isinstance(event, ToolOutput):
+                return
+            position = self._add_call(CallView(event.call_id, event.call, event.name), event.at)
+        view = self.calls[position]
+        match event:
+            case ToolCallStarted():
+                view.state, view.started = "running", event.at
+                if event.arguments and not view.arguments:
+                    view.arguments = _as_json(event.arguments)
+                if event.name not in FREE_TOOLS:
+                    self.actions_used += 1
+            case ToolOutput():
+                view.output.append(event)
+            case ToolResult():
+                view.state = event.status
+                view.duration = event.duration
+                view.content, view.reason = event.content, event.reason
+                view.exit_code = event.exit_code
+                view.edited = view.edited or event.edited
+        self._touch_call(position)
+
+    def _on_interrupted(self, event: Interrupted) -> None:
+        for call_id in event.not_run:
+            position = self._position.get(f"call {call_id}")
+            if position is not None:
+                self.calls[position].state = "interrupted"
+                self.calls[position].reason = "never run"
+                self._touch_call(position)
+        for position, entry in enumerate(self.entries):
+            if entry.live:
+                entry.live, entry.partial = False, True
+                self._changed_entries.add(position)
+        entry = Entry(f"interrupted {event.seq}", "interrupted", event.at, event.reason)
+        entry.interrupted = event
+        self._add(entry)
+
+    def _on_graded(self, event: Graded) -> None:
+        if event.error is None and (event.grader != "agent" or self.reward is None):
+            self.reward = event.reward
+        self.grade_error = event.error
+        entry = Entry(f"reward {event.seq}", "reward", event.at, event.error or event.reason)
+        entry.status, entry.reward = event.grader, event.reward
+        self._add(entry)
+
+    # Bookkeeping
+
+    def _add(self, entry: Entry) -> int:
+        self.entries.append(entry)
+        position = len(self.entries) - 1
+        self._changed_entries.add(position)
+        return position
+
+    def _add_before_live(self, entry: Entry, call: int | None) -> None:
+        """A steer is read off a request that was just told: it belongs before the answer to it."""
+        position = None if call is None else self._live.get(call)
+        if position is None or position != len(self.entries) - 1:
+            self._add(entry)
+            return
+        answer = self.entries.pop()
+        self._add(entry)
+        self._live[answer.call or 0] = self._add(answer)
+
+    def _add_call(self, view: CallView, at: datetime) -> int:
+        self.calls.append(view)
+        position = len(self.calls) - 1
+        self._position[f"call {view.call_id}"] = position
+        entry = Entry(f"tool {view.call_id}", "tool", at, call=view.call, call_id=view.call_id)
+        self._position[f"entry {position}"] = self._add(entry)
+        self._changed_calls.add(position)
+        return position
+
+    def _rename_call(self, position: int, view: CallView, at: datetime) -> None:
+        self._position.pop(f"call {self.calls[position].call_id}", None)
+        self.calls[position] = view
+        self._position[f"call {view.call_id}"] = position
+        place = self._position[f"entry {position}"]
+        self.entries[place] = Entry(f"tool {view.call_id}", "tool", at, call=view.call, call_id=view.call_id)
+        self._touch_call(position)
+
+    def _touch_call(self, position: int) -> None:
+        self._changed_calls.add(position)
+        self._changed_entries.add(self._position[f"entry {position}"])
+
+
+def _as_json(arguments: dict[str, Any]) -> str:
+
+    return json.dumps(arguments, ensure_ascii=False)

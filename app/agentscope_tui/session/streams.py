@@ -1,0 +1,168 @@
+"""Joining what streams: deltas and tool output become at most 30 events a second each.
+
+Everyone (recorder, panes, other subscribers) then sees the same events, never thousands a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+
+from agentscope_tui.events import AssistantDelta, Event, ToolOutput
+from agentscope_tui.models.chat import Delta, Usage
+from agentscope_tui.tools.spec import Stream
+
+INTERVAL = 1 / 30
+MAX_JOINED = 64 * 1024
+"""Characters that are joined at most before an event is published at once."""
+MAX_INLINE = 1024 * 1024
+"""Bytes of a call's output that events carry as text; what is beyond is only in its file."""
+
+Publish = Callable[[Event], Event]
+
+
+class _Joiner(ABC):
+    """Calls `flush` at most 1/30 s after the first piece that waits."""
+
+    def __init__(self) -> None:
+        self._timer: asyncio.TimerHandle | None = None
+        self._size = 0
+
+    def grew(self, size: int) -> None:
+        self._size += size
+        if self._size >= MAX_JOINED:
+            self.flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(INTERVAL, self.flush)
+
+    def flush(self) -> None:
+        """Publish what waits, now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._size = 0
+        self._publish_joined()
+
+    @abstractmethod
+    def _publish_joined(self) -> None:
+        """Publish what waits and forget it."""
+
+
+class DeltaStream(_Joiner):
+    """The deltas of one model call, and what they added up to."""
+
+    def __init__(self, publish: Publish, call: int, monotonic: Callable[[], float]) -> None:
+        super().__init__()
+        self._publish = publish
+        self._call = call
+        self._monotonic = monotonic
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._pieces: dict[int, dict[str, object]] = {}
+        self.text = ""
+        self.reasoning = ""
+        self.pieces = 0
+        self.first_at: float | None = None
+
+    def add(self, delta: Delta) -> None:
+        if self.first_at is None:
+            self.first_at = self._monotonic()
+        self.pieces += 1
+        size = len(delta.text) + len(delta.reasoning)
+        if delta.text:
+            self._text.append(delta.text)
+        if delta.reasoning:
+            self._reasoning.append(delta.reasoning)
+        for piece in delta.tool_calls:
+            waiting = self._pieces.setdefault(
+                piece.index, {"index": piece.index, "id": "", "name": "", "arguments": ""}
+            )
+            for name in ("id", "name", "arguments"):
+                waiting[name] = f"{waiting[name]}{getattr(piece, name)}"
+            size += len(piece.arguments)
+        self.grew(size)
+
+    def partial_usage(self, prompt_characters: int) -> Usage:
+        """Tokens of a call that was cut off: a piece counts as a token, four characters of prompt too."""
+        return Usage(input_tokens=prompt_characters // 4, output_tokens=self.pieces, partial=True)
+
+    def _publish_joined(self) -> None:
+        text, reasoning = "".join(self._text), "".join(self._reasoning)
+        pieces = list(self._pieces.values())
+        if text or reasoning or pieces:
+            self.text += text
+            self.reasoning += reasoning
+            self._text, self._reasoning, self._pieces = [], [], {}
+            self._publish(AssistantDelta(call=self._call, text=text, reasoning=reasoning, tool_calls=pieces))
+
+
+class OutputStream(_Joiner):
+    """The output of one tool call: all of it to a file, joined pieces of it to events."""
+
+    def __init__(self, publish: Publish, call_id: str, file: Path | None) -> None:
+        """`file` is where the whole output is kept; None keeps none (and events carry all text)."""
+        super().__init__()
+        self._publish = publish
+        self._call_id = call_id
+        self._path = file
+        self._descriptor: int | None = None
+        self._total = 0
+        self._joined: list[tuple[Stream, list[bytes]]] = []
+        self._decoders = {
+            name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")
+        }
+        self.file_error: OSError | None = None
+
+    def write(self, stream: Stream, data: bytes) -> None:
+        if not self._joined or self._joined[-1][0] != stream:
+            self._joined.append((stream, []))
+        self._joined[-1][1].append(data)
+        self.grew(len(data))
+
+    def close(self) -> None:
+        self.flush()
+        for stream in ("stdout", "stderr"):
+            rest = self._decoders[stream].decode(b"", final=True)
+            if rest:
+                self._publish(ToolOutput(call_id=self._call_id, stream=stream, text=rest))
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _publish_joined(self) -> None:
+        joined, self._joined = self._joined, []
+        for stream, pieces in joined:
+            data = b"".join(pieces)
+            offset, self._total = self._total, self._total + len(data)
+            self._keep(data)
+            if self._path is None or self.file_error is not None or self._total <= MAX_INLINE:
+                text = self._decoders[stream].decode(data)
+                if text:
+                    self._publish(ToolOutput(call_id=self._call_id, stream=stream, text=text))
+            else:
+                self._publish(
+                    ToolOutput(
+                        call_id=self._call_id,
+                        stream=stream,
+                        file=self._path.name,
+                        offset=offset,
+                        length=len(data),
+                    )
+                )
+
+    def _keep(self, data: bytes) -> None:
+        if self._path is None or self.file_error is not None:
+            return
+        try:
+            if self._descriptor is None:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+                self._descriptor = os.open(self._path, flags, 0o600)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as error:
+            self.file_error = error

@@ -1,0 +1,55 @@
+"""What the host notes about one turn while it runs, and the outcome that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agentscope_tui.events import Interrupted, TurnOutcome
+
+
+@dataclass
+class Turn:
+    """One turn. `answer` is what was submitted, `last_text` the last assistant text."""
+
+    number: int
+    message_ids: set[str] = field(default_factory=set)
+    answer: str | None = None
+    last_text: str = ""
+    call_failed: bool = False
+    """Whether the last model call failed: then the turn did, whatever the runner says."""
+    failure: str = ""
+    limit: str = ""
+    """Why a limit ended the turn, if one did."""
+    interrupted: str | None = None
+    """Why the turn was interrupted, if it was."""
+    cut_call: int | None = None
+    finished: list[str] = field(default_factory=list)
+    killed: list[str] = field(default_factory=list)
+    side_effects: list[str] = field(default_factory=list)
+
+    def outcome(self, runner_reason: str | None) -> tuple[TurnOutcome, str]:
+        """How the turn ended and why: what the host saw, before what the runner says."""
+        if self.limit:
+            return "limit", self.limit
+        if self.interrupted is not None:
+            return "interrupted", self.interrupted
+        if self.call_failed:
+            return "failed", self.failure
+        if runner_reason == "turn_limit":
+            return "limit", "the runner's own limit of calls in a turn"
+        if runner_reason == "aborted":
+            return "interrupted", "the runner stopped by itself"
+        if runner_reason == "error":
+            return "failed", "the runner reported an error"
+        return "completed", ""
+
+    def interrupt_report(self, not_run: list[str]) -> Interrupted:
+        """The truth about the interrupt, as an event."""
+        return Interrupted(
+            reason=self.interrupted or "",
+            model_call=self.cut_call,
+            finished=self.finished,
+            killed=self.killed,
+            not_run=not_run,
+            side_effects=self.side_effects,
+        )

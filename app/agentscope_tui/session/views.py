@@ -1,0 +1,68 @@
+"""What there is to show of a session's parts: transcript entries, tool calls, steers. Plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from agentscope_tui.events import Interrupted, SteerStatus, ToolOutput
+
+ToolState = Literal["streaming", "proposed", "running", "done", "failed", "refused", "interrupted"]
+EntryKind = Literal[
+    "user", "steer", "assistant", "tool", "interrupted", "limit", "error", "reward", "repair", "ended"
+]
+
+
+@dataclass
+class CallView:
+    """One tool call: what the model proposed and what became of it. `arguments` is JSON text."""
+
+    call_id: str
+    call: int
+    name: str
+    arguments: str = ""
+    state: ToolState = "proposed"
+    started: datetime | None = None
+    duration: float | None = None
+    content: str = ""
+    reason: str = ""
+    exit_code: int | None = None
+    output: list[ToolOutput] = field(default_factory=list)
+    edited: bool = False
+
+
+@dataclass
+class Entry:
+    """One entry of the transcript, in the order in which things began.
+
+    `text` is what was said; an entry of kind `tool` shows the call `call_id`.
+    """
+
+    key: str
+    kind: EntryKind
+    at: datetime
+    text: str = ""
+    reasoning: str = ""
+    call: int | None = None
+    call_id: str | None = None
+    live: bool = False
+    partial: bool = False
+    edited: bool = False
+    duration: float | None = None
+    tokens: int | None = None
+    finish_reason: str | None = None
+    status: str = ""
+    detail: str = ""
+    reward: float | None = None
+    interrupted: Interrupted | None = None
+
+
+@dataclass
+class SteerView:
+    """One steer and where it is."""
+
+    msg_id: str
+    text: str
+    status: SteerStatus
+    call: int | None = None

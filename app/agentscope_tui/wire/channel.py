@@ -1,0 +1,85 @@
+"""The two-way pipe that carries frames, and the one that stays in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any, Protocol
+
+FrameData = dict[str, Any]
+"""A frame as JSON data, before it is validated."""
+
+
+class ChannelClosed(Exception):
+    """The other end is gone: what was sent can no longer arrive."""
+
+
+class Channel(Protocol):
+    """One end of a pipe of frames. One task receives; sends are ordered by their caller."""
+
+    async def send(self, frame: FrameData) -> None:
+        """Hand one frame over; waits while the other end is far behind.
+
+        Raises:
+            ChannelClosed: either end is closed.
+        """
+
+    async def receive(self) -> FrameData | None:
+        """The next frame, or None once the other end has closed and all it sent was read."""
+
+    async def aclose(self) -> None:
+        """Close both directions; the other end reads what was sent, then None."""
+
+
+class _Pipe:
+    """One direction: a bounded queue that can end."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._frames: deque[FrameData] = deque()
+        self._closed = False
+        self._changed = asyncio.Condition()
+
+    async def put(self, frame: FrameData) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._closed or len(self._frames) < self._size)
+            if self._closed:
+                raise ChannelClosed
+            self._frames.append(frame)
+            self._changed.notify_all()
+
+    async def get(self) -> FrameData | None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._closed or bool(self._frames))
+            frame = self._frames.popleft() if self._frames else None
+            self._changed.notify_all()
+            return frame
+
+    async def close(self) -> None:
+        async with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+class MemoryChannel:
+    """One end of a pipe inside this process."""
+
+    def __init__(self, incoming: _Pipe, outgoing: _Pipe) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+
+    async def send(self, frame: FrameData) -> None:
+        await self._outgoing.put(frame)
+
+    async def receive(self) -> FrameData | None:
+        return await self._incoming.get()
+
+    async def aclose(self) -> None:
+        await self._outgoing.close()
+        await self._incoming.close()
+
+
+def memory_channel(size: int = 64) -> tuple[MemoryChannel, MemoryChannel]:
+    """Two connected ends, the host's and the runner's; `size` frames may wait in each direction."""
+    to_runner, to_host = _Pipe(size), _Pipe(size)
+    return MemoryChannel(to_host, to_runner), MemoryChannel(to_runner, to_host)
