@@ -1,0 +1,1 @@
+"""Rows without a screen."""

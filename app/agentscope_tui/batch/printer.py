@@ -1,0 +1,116 @@
+"""A session as readable text, line by line: for scripts, CI and screen readers."""
+
+from __future__ import annotations
+
+import json
+from typing import TextIO
+
+from agentscope_tui.events import (
+    AssistantMessage,
+    ErrorOccurred,
+    Graded,
+    Interrupted,
+    LimitReached,
+    LlmRequestSent,
+    SessionEnded,
+    SessionEvent,
+    SessionStarted,
+    StateChanged,
+    Steer,
+    ToolCallStarted,
+    ToolOutput,
+    ToolResult,
+    UserMessageSent,
+)
+from agentscope_widgets.safe_text import safe_line, safe_text
+
+MARKS = {"done": "✓", "failed": "✗", "refused": "⊘", "interrupted": "■"}
+
+
+class TranscriptPrinter:
+    """Prints each event that a reader wants to see. Text from outside is made safe first."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._at_line_start = True
+
+    def __call__(self, event: SessionEvent) -> None:
+        """The bus callback."""
+        match event:
+            case SessionStarted():
+                self._line(
+                    f"── row {event.row} · {event.model} · tools: {event.confinement} · {event.folder}"
+                )
+                if event.system:
+                    self._block("system", event.system)
+            case UserMessageSent():
+                self._block("user", event.text)
+            case Steer(status="in_call"):
+                self._block(f"steer (in call #{event.call})", event.text)
+            case LlmRequestSent():
+                for repair in event.repairs:
+                    self._line(f"  mended: {repair}")
+            case AssistantMessage():
+                self._assistant(event)
+            case ToolCallStarted():
+                self._line(f"  → {event.name} {safe_line(_arguments(event), 400)}")
+            case ToolOutput():
+                self._output(event)
+            case ToolResult():
+                self._result(event)
+            case LimitReached() | Interrupted():
+                self._line(f"  ! {event.reason or 'interrupted'}")
+            case ErrorOccurred():
+                self._line(f"  ! {event.source} error: {event.message}")
+            case Graded():
+                verdict = f"error: {event.error}" if event.error else f"{event.reward:g}"
+                self._line(
+                    f"reward ({event.grader}): {verdict}{f' · {event.reason}' if event.reason else ''}"
+                )
+            case StateChanged(status="idle") if event.outcome:
+                self._line(f"turn {event.turn} {event.outcome}{_because(event.reason)}")
+            case SessionEnded(status="failed"):
+                self._line(f"session failed: {event.reason}")
+            case _:
+                pass
+
+    def _assistant(self, event: AssistantMessage) -> None:
+        cut = " · cut off" if event.partial else ""
+        self._block(f"assistant #{event.call} ({event.duration:.1f} s{cut})", event.text)
+        for call in event.tool_calls:
+            self._line(f"  proposes {call.function.name} {safe_line(call.function.arguments, 400)}")
+
+    def _output(self, event: ToolOutput) -> None:
+        if event.offset is not None:
+            self._line(f"  │ … {event.length} bytes more in outputs/{event.file}")
+            return
+        for piece in safe_text(event.text.replace("\r\n", "\n")).splitlines(keepends=True):
+            if self._at_line_start:
+                self._out.write("  │ ")
+            self._out.write(piece)
+            self._at_line_start = piece.endswith("\n")
+
+    def _result(self, event: ToolResult) -> None:
+        reason = event.reason or (event.content if event.status != "done" and not event.exit_code else "")
+        exit_code = f" · exit {event.exit_code}" if event.exit_code else ""
+        head = f"  {MARKS[event.status]} {event.name} {event.status} · {event.duration:.1f} s{exit_code}"
+        self._line(head + _because(safe_line(reason, 300)))
+
+    def _block(self, title: str, text: str) -> None:
+        self._line(f"{title}:")
+        for line in safe_text(text).split("\n"):
+            self._line(f"  {line}")
+
+    def _line(self, text: str) -> None:
+        if not self._at_line_start:
+            self._out.write("\n")
+        self._at_line_start = True
+        self._out.write(safe_text(text) + "\n")
+
+
+def _because(reason: str) -> str:
+    return f" · {reason}" if reason else ""
+
+
+def _arguments(event: ToolCallStarted) -> str:
+    return json.dumps(event.arguments, ensure_ascii=False)

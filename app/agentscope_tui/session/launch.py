@@ -1,0 +1,277 @@
+"""Putting a session together for a row: folder, recorder, model, tools, grader, runner.
+
+The app and `agentscope run` open rows through the same `Launcher`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from agentscope_tui import __version__
+from agentscope_tui.bus import EventBus
+from agentscope_tui.clock import Clock
+from agentscope_tui.config import Config
+from agentscope_tui.datasets.columns import Columns
+from agentscope_tui.datasets.source import Dataset, open_dataset
+from agentscope_tui.datasets.task import Task
+from agentscope_tui.errors import UsageError
+from agentscope_tui.events import ErrorOccurred
+from agentscope_tui.folders import open_state_dir, sessions_dir
+from agentscope_tui.grading.factory import parse_grader
+from agentscope_tui.grading.grader import Grade, GradeInput, Grader
+from agentscope_tui.grading.spec import parse_spec
+from agentscope_tui.models.chat import Message, Model
+from agentscope_tui.models.factory import open_model
+from agentscope_tui.options import Options
+from agentscope_tui.resources import demo_dataset, demo_script
+from agentscope_tui.runners.builtin import BuiltinRunner
+from agentscope_tui.session.limits import Limits
+from agentscope_tui.session.session import Session
+from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
+from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
+from agentscope_tui.store.recorder import Recorder
+from agentscope_tui.tools.local import LocalTools
+from agentscope_tui.tools.sandbox import Sandbox, find_sandbox
+from agentscope_tui.wire.channel import memory_channel
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RowGrader:
+    """A grader bound to one row: what the session calls with an answer."""
+
+    grader: Grader
+    task: Task
+    tools: LocalTools
+    folder: SessionFolder
+
+    @property
+    def name(self) -> str:
+        return self.grader.name
+
+    async def grade(self, answer: str, messages: Sequence[Message]) -> Grade:
+        return await self.grader.grade(
+            GradeInput(
+                answer=answer,
+                task=self.task,
+                workdir=self.folder.files,
+                messages=list(messages),
+                run_command=self._run_command,
+            )
+        )
+
+    async def _run_command(
+        self, command: str, *, timeout: float, env: Mapping[str, str]
+    ) -> tuple[int | None, str]:
+        status, output = await self.tools.run_command(command, timeout=timeout, env=env)
+        code = status.code if status.signal is None else 128 + status.signal
+        return None if status.timed_out else code, output
+
+
+class OpenSession:
+    """A session that was put together, with what belongs to it."""
+
+    def __init__(
+        self,
+        task: Task,
+        folder: SessionFolder,
+        session: Session,
+        runner: BuiltinRunner,
+        recorder: Recorder,
+    ) -> None:
+        self.task = task
+        self.folder = folder
+        self.session = session
+        self.recorder = recorder
+        self._runner = runner
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    def bus(self) -> EventBus:
+        return self.session.bus
+
+    async def start(self) -> None:
+        """Start the runner and the first turn: the row's prompt.
+
+        Raises:
+            UserError: the tools are badly declared, or the runner did not come up.
+        """
+        self._running = asyncio.create_task(self._runner.run(), name="builtin runner")
+        await self.session.start()
+        self.session.send(self.task.prompt)
+
+    async def aclose(self, reason: str = "") -> None:
+        """End the session; returns when nothing of it runs and all of it is recorded."""
+        await self.session.end(reason)
+        if self._running is not None:
+            await asyncio.wait([self._running])
+        await self.recorder.aclose()
+
+
+class Launcher:
+    """Opens rows of one dataset with one set of settings."""
+
+    def __init__(self, config: Config, dataset: Path, *, model: str, clock: Clock | None = None) -> None:
+        """`dataset` is the file that the rows come from, `model` the model's name.
+
+        Raises:
+            UserError: the state folder cannot be written.
+        """
+        self._config = config
+        self._settings = config.settings
+        self._dataset = dataset
+        self._model_name = model
+        self._sessions = sessions_dir(open_state_dir(config.environ))
+        self._clock = clock or Clock()
+
+    def check(self) -> None:
+        """Find out at the start what no row could do without: the model's key, the grader's name.
+
+        Raises:
+            UserError: says what is missing.
+        """
+        self._model()
+        if self._settings.grading.grader is not None:
+            parse_spec(self._settings.grading.grader)
+
+    async def sandbox(self) -> Sandbox:
+        """How tools will be confined.
+
+        Raises:
+            SandboxError: bubblewrap is required and does not work.
+        """
+        sandbox = self._settings.sandbox
+        read_only = _folders(sandbox.read_only)
+        return await find_sandbox(sandbox.mode, network=sandbox.network, read_only=read_only)
+
+    async def open(
+        self, task: Task, *, mode: Literal["step", "run"] | None = None, patient: bool = True
+    ) -> OpenSession:
+        """Everything for one row, not yet started.
+
+        Raises:
+            UserError: the model or grader cannot be had, or the state folder cannot be written.
+        """
+        settings = self._settings
+        grader = self._grader(task)
+        sandbox = await self.sandbox()
+        model = self._model()
+        now = self._clock.now()
+        session_id = new_session_id(task.index, now, self._clock.new_id())
+        meta = {
+            "session_id": session_id,
+            "version": __version__,
+            "created": now.isoformat(),
+            "dataset": str(self._dataset),
+            "row": task.index,
+            "runner": "builtin",
+            "model": self._model_name,
+        }
+        folder = make_folder(self._sessions, session_id, meta, task.files)
+        tools = LocalTools(
+            folder.files,
+            sandbox=sandbox,
+            bash_timeout=settings.tools.bash_timeout,
+            result_cap=settings.tools.result_cap,
+        )
+        recorder = Recorder(folder.path, on_error=lambda error: _tell_loss(bus, error))
+        bus = EventBus(session_id, clock=self._clock, backlog=recorder)
+        bus.subscribe(recorder)
+        host_end, runner_end = memory_channel()
+        session = Session(
+            self._session_settings(task, folder, mode, patient),
+            channel=host_end,
+            model=model,
+            tools=tools,
+            bus=bus,
+            grader=RowGrader(grader, task, tools, folder) if grader else None,
+            caught_up=recorder.caught_up,
+            clock=self._clock,
+        )
+        return OpenSession(task, folder, session, BuiltinRunner(runner_end), recorder)
+
+    def _model(self) -> Model:
+        model = self._settings.model
+        key, source = self._config.api_key()
+        return open_model(
+            self._model_name,
+            base_url=model.base_url,
+            api_key=key,
+            api_key_source=source,
+            connect_timeout=model.timeouts.connect,
+            first_token_timeout=model.timeouts.first_token,
+            between_tokens_timeout=model.timeouts.between_tokens,
+        )
+
+    def _grader(self, task: Task) -> Grader | None:
+        grading = self._settings.grading
+        spec = self._config.grader_of(task.grader)
+        if spec is None:
+            return None
+        return parse_grader(spec, python=grading.python, timeout=grading.timeout, cwd=self._config.cwd)
+
+    def _session_settings(
+        self, task: Task, folder: SessionFolder, mode: Literal["step", "run"] | None, patient: bool
+    ) -> SessionSettings:
+        settings = self._settings
+        price = settings.model.prices.get(self._model_name)
+        return SessionSettings(
+            system=settings.session.system if task.system is None else task.system,
+            dataset=str(self._dataset),
+            row=task.index,
+            model=ModelSettings(
+                max_output_tokens=settings.model.max_output_tokens,
+                temperature=settings.model.temperature,
+                price=Price(price.input, price.output, price.cached) if price else None,
+            ),
+            limits=Limits(**settings.limits.model_dump()),
+            conversation_scope=settings.session.conversation_scope,
+            context_window=settings.model.context_window,
+            undelivered_steers=settings.session.undelivered_steers,
+            mode=mode or settings.session.mode,
+            patient=patient,
+            folder=folder.path,
+        )
+
+
+def open_rows(config: Config, options: Options) -> tuple[Launcher, Dataset]:
+    """The dataset that the command line names (or the demo), and what opens its rows.
+
+    Raises:
+        UserError: no such dataset or row, no model is named, or the state folder cannot be written.
+    """
+    settings = config.settings
+    demo = options.dataset is None
+    path = demo_dataset() if options.dataset is None else options.dataset
+    columns = Columns(**settings.dataset.map.model_dump())
+    model = settings.model.name or (f"scripted:{demo_script()}" if demo else None)
+    dataset = open_dataset(
+        path, offset=settings.dataset.offset, limit=settings.dataset.limit, columns=columns
+    )
+    for index in options.rows:
+        dataset.row(index)
+    if model is None:
+        raise UsageError("which model? name one with --model, for example --model openai:gpt-5-mini")
+    launcher = Launcher(config, path, model=model)
+    launcher.check()
+    return launcher, dataset
+
+
+def _tell_loss(bus: EventBus, error: OSError) -> None:
+    log.error("recording failed", exc_info=error)
+    bus.publish(
+        ErrorOccurred(
+            source="recorder",
+            message=f"recording stopped: {error.strerror or error}. The session goes on, but is not kept.",
+        )
+    )
+
+
+def _folders(names: Sequence[str]) -> tuple[Path, ...]:
+    return tuple(Path(name).expanduser() for name in names)

@@ -1,0 +1,57 @@
+"""A session's folder: what is in it, and how it is made. Private to the user."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agentscope_tui.errors import UserError
+
+
+@dataclass(frozen=True)
+class SessionFolder:
+    """`events.jsonl` (the truth), `outputs/` (one file a call), `files/` (where tools work), `meta.json`."""
+
+    path: Path
+
+    @property
+    def files(self) -> Path:
+        return self.path / "files"
+
+    @property
+    def outputs(self) -> Path:
+        return self.path / "outputs"
+
+
+def new_session_id(row: int, now: datetime, unique: str) -> str:
+    """A name that sorts by time and says the row: `20261129-164512-row3-1f2e`."""
+    return f"{now:%Y%m%d-%H%M%S}-row{row}-{unique[:4]}"
+
+
+def make_folder(sessions: Path, session_id: str, meta: dict[str, Any], files: dict[str, str]) -> SessionFolder:
+    """A new session folder with its scratch files in place.
+
+    Raises:
+        UserError: the state folder cannot be written.
+    """
+    folder = SessionFolder(sessions / session_id)
+    try:
+        folder.path.mkdir(mode=0o700, parents=True)
+        folder.files.mkdir(mode=0o700)
+        folder.outputs.mkdir(mode=0o700)
+        meta_file = folder.path / "meta.json"
+        meta_file.touch(mode=0o600)
+        meta_file.write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
+        for name, text in files.items():
+            path = folder.files / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UserError(
+            f"cannot write the session to {sessions}: {error.strerror or error}. "
+            "Set AGENTSCOPE_HOME to a folder that can be written."
+        ) from error
+    return folder

@@ -1,0 +1,66 @@
+"""The app: themes, the debugger screen, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from agentscope_tui.config import Config
+from agentscope_tui.datasets.source import Dataset
+from agentscope_tui.options import Options
+from agentscope_tui.resources import styles_dir
+from agentscope_tui.session.launch import Launcher, open_rows
+from agentscope_tui.tui.screens.debugger import DebuggerScreen
+from agentscope_tui.tui.workspace import Workspace
+
+
+class AgentScopeApp(App[None]):
+    """One dataset, one debugger screen."""
+
+    TITLE = "agentscope"
+    ENABLE_COMMAND_PALETTE = False
+    CSS_PATH: ClassVar = sorted(styles_dir().glob("*.tcss"))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt_or_copy", "interrupt", show=False, id="app.interrupt"),
+    ]
+
+    def __init__(self, config: Config, options: Options, launcher: Launcher, dataset: Dataset) -> None:
+        super().__init__()
+        self._config = config
+        self._options = options
+        self._dataset = dataset
+        self.workspace = Workspace(launcher, dataset)
+
+    def on_mount(self) -> None:
+        theme = self._config.settings.ui.theme
+        if theme is not None:
+            self.theme = theme
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self.exit)
+        first = self._options.rows[0] if self._options.rows else None
+        self.push_screen(DebuggerScreen(self.workspace, first_row=first))
+
+    def action_interrupt_or_copy(self) -> None:
+        """ctrl+c interrupts the turn, as in any terminal program; it never quits."""
+        if isinstance(self.screen, DebuggerScreen):
+            self.screen.action_interrupt()
+
+    async def on_unmount(self) -> None:
+        await self.workspace.aclose()
+
+
+def run_app(config: Config, options: Options) -> int:
+    """Open the app on a dataset; returns the exit code once it is left.
+
+    Raises:
+        UserError: the dataset, the row or the theme cannot be had.
+    """
+    launcher, dataset = open_rows(config, options)
+    app = AgentScopeApp(config, options, launcher, dataset)
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,1 @@
+"""Session state as plain values for the widgets: pure functions, no screen needed."""

@@ -1,0 +1,26 @@
+"""Tool calls as items of the calls pane."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agentscope_widgets.call_list import CallItem
+
+from agentscope_tui.session.views import CallView
+from agentscope_tui.tui.present.words import TOOL_GLYPHS, TOOL_TONES, argument_summary, seconds
+
+
+def item_of(call: CallView, now: datetime) -> CallItem:
+    """The item that shows `call`; a running one shows the time since its start."""
+    duration = call.duration
+    if duration is None and call.state == "running" and call.started is not None:
+        duration = (now - call.started).total_seconds()
+    return CallItem(
+        key=call.call_id,
+        name=call.name or "…",
+        glyph=TOOL_GLYPHS[call.state],
+        state=call.state,
+        arguments=argument_summary(call),
+        duration="" if duration is None else seconds(duration),
+        tone=TOOL_TONES[call.state],
+    )

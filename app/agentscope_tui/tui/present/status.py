@@ -1,0 +1,96 @@
+"""The status line: what the session does, what it waits for, and what it has used."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agentscope_tui.session.state import SessionState
+from agentscope_tui.tui.present.words import dollars, seconds, thousands
+
+Segment = tuple[str, str]
+"""Text and tone; the most important first."""
+
+
+def segments_of(state: SessionState, now: datetime) -> list[Segment]:
+    """The status line of one session at the time `now`."""
+    segments = [_doing(state, now), (state.mode + (" fine" if state.fine else ""), "muted")]
+    segments.append((f"turn {state.turn}", "muted"))
+    segments.append((f"calls {state.calls_used}{_of(state.limit('calls'))}", "muted"))
+    segments.append((f"actions {state.actions_used}{_of(state.limit('tool_actions'))}", "muted"))
+    tokens = f"{thousands(state.input_tokens)} in {thousands(state.output_tokens)} out tok"
+    segments.append((tokens, "muted"))
+    if state.cost is not None:
+        segments.append((dollars(state.cost), "muted"))
+    if state.turn_started is not None:
+        end = state.turn_ended or now
+        segments.append((seconds(max((end - state.turn_started).total_seconds(), 0.0)), "muted"))
+    if state.reward is not None:
+        segments.insert(1, (f"reward {state.reward:g}", "success" if state.reward > 0 else "error"))
+    segments.append(sandbox_segment(state.started.confinement if state.started else "none"))
+    return segments
+
+
+def sandbox_segment(confinement: str) -> Segment:
+    """Whether tools are confined, and by what."""
+    if confinement == "none":
+        return "NO SANDBOX", "warning"
+    return f"sandbox {confinement}", "muted"
+
+
+def _doing(state: SessionState, now: datetime) -> Segment:
+    if state.holds:
+        hold = state.holds[0]
+        more = f" (+{len(state.holds) - 1})" if len(state.holds) > 1 else ""
+        call = state.call_view(hold.call_id) if hold.call_id else None
+        name = call.name if call else "tool"
+        match hold.step:
+            case "completion":
+                return f"PAUSED after call #{hold.call}{more}", "warning"
+            case "tool_call":
+                return f"PAUSED before {name}{more}", "warning"
+            case "tool_result":
+                return f"PAUSED after {name}{more}", "warning"
+            case "failed_call":
+                return f"CALL #{hold.call} FAILED: r retry, x give up{more}", "error"
+    match state.status:
+        case "starting":
+            return "STARTING", "accent"
+        case "interrupting":
+            return "INTERRUPTING", "warning"
+        case "ended":
+            return "ENDED", "muted"
+        case "failed":
+            return "SESSION FAILED", "error"
+        case "idle":
+            return _idle(state)
+        case "running":
+            return _running(state, now)
+
+
+def _idle(state: SessionState) -> Segment:
+    match state.outcome:
+        case None:
+            return "IDLE", "muted"
+        case "completed":
+            return "DONE", "success"
+        case "failed":
+            return "FAILED", "error"
+        case "interrupted":
+            return "INTERRUPTED", "warning"
+        case "limit":
+            return "LIMIT REACHED", "warning"
+
+
+def _running(state: SessionState, now: datetime) -> Segment:
+    running = state.running_calls
+    if running:
+        call = running[0]
+        since = (now - call.started).total_seconds() if call.started else 0.0
+        return f"RUNNING {call.name} {seconds(max(since, 0.0))}", "accent"
+    if state.streaming_call is not None:
+        return f"MODEL answering call #{state.streaming_call}", "accent"
+    return "RUNNING", "accent"
+
+
+def _of(limit: float | None) -> str:
+    return "" if limit is None else f"/{limit:g}"

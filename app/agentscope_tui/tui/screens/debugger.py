@@ -1,0 +1,380 @@
+"""The debugger: rows, transcript, composer, tool calls and output on one screen.
+
+The screen turns keys and messages into one call on the session each; what comes of it is drawn from the
+session's state, thirty times a second at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from agentscope_widgets.call_list import CallList
+from agentscope_widgets.composer import Composer
+from agentscope_widgets.output_view import OutputView
+from agentscope_widgets.row_list import RowList
+from agentscope_widgets.status_line import StatusLine
+from agentscope_widgets.steer_queue import SteerQueue
+from agentscope_widgets.transcript import Transcript
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal, Vertical
+from textual.events import Resize
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Static, Tab, Tabs
+
+from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.errors import UserError
+from agentscope_tui.session.session import Session
+from agentscope_tui.tui.drawing import SessionDrawing
+from agentscope_tui.tui.keys import bindings
+from agentscope_tui.tui.scanning import DatasetRows, scan_dataset
+from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
+from agentscope_tui.tui.workspace import RowSession, Workspace
+
+FRAME = 1 / 30
+"""Seconds between two looks at what the sessions have done."""
+MIN_SIZE = (60, 16)
+PANES = ("rows", "session", "calls", "output")
+
+
+class DebuggerScreen(Screen[None]):
+    """The main screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
+
+    pane: var[str] = var("rows")
+    """The pane that a narrow terminal shows."""
+
+    def __init__(self, workspace: Workspace, *, first_row: int | None = None) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self._first_row = first_row
+        self._current: RowSession | None = None
+        self._index: int | None = None
+        self._editing: str | None = None
+        self._opening: set[int] = set()
+        self._rows = DatasetRows(workspace)
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="too-small")
+        yield Tabs(*(Tab(name.capitalize(), id=f"tab-{name}") for name in PANES), id="tabs")
+        with Horizontal(id="panes"):
+            with Container(id="rows-pane", classes="pane"):
+                yield RowList(id="rows")
+            with Vertical(id="session-pane", classes="pane"):
+                yield Transcript(id="transcript")
+                yield SteerQueue(id="queue")
+                yield Composer(id="composer")
+            with Vertical(id="work"):
+                with Container(id="calls-pane", classes="pane"):
+                    yield CallList(id="calls")
+                with Container(id="output-pane", classes="pane"):
+                    yield OutputView(id="output")
+        yield StatusLine(id="status")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self._drawing = SessionDrawing(self)
+        self.query_one("#tabs", Tabs).can_focus = False
+        self.query_one(RowList).set_source(self._rows)
+        self._name_panes()
+        self._show(None, None)
+        scan_dataset(self, self._workspace.dataset)
+        self.set_interval(FRAME, self._pump)
+        if self._first_row is not None:
+            self._open_row(self._first_row)
+
+    def _name_panes(self) -> None:
+        path = self._workspace.dataset.path
+        for name, title in (("rows", f"Rows · {path.name}"), ("calls", "Tool calls")):
+            self.query_one(f"#{name}-pane").border_title = title
+
+    # What sessions do
+
+    def _pump(self) -> None:
+        """Fold what is new in every session, and draw what changed of the one on screen."""
+        for row in self._workspace.sessions.values():
+            changed, returned = row.pump()
+            shown = row is self._current
+            if returned:
+                self._give_back(row, returned, shown)
+            if changed:
+                self._refresh_row(row.index)
+                if shown:
+                    self._drawing.update(row)
+                    self.refresh_bindings()
+        if self._current is not None:
+            self._drawing.tick(self._current, self._workspace.now())
+
+    def _give_back(self, row: RowSession, texts: list[str], shown: bool) -> None:
+        """Undelivered steers return to the composer, before what is being typed there."""
+        composer = self.query_one(Composer)
+        if shown:
+            row.draft = composer.text
+        row.draft = "\n\n".join([*texts, *([row.draft] if row.draft else [])])
+        if shown:
+            composer.text = row.draft
+            composer.move_cursor(composer.document.end)
+        self.notify("A message that no model call took is back in the composer.", title="Not delivered")
+
+    def refresh_rows(self, grew: bool = False) -> None:
+        """The dataset's rows are more than before."""
+        rows = self.query_one(RowList)
+        if grew:
+            rows.source_grew()
+        count = f"{len(self._rows):,}{'' if self._workspace.dataset.complete else '+'}"
+        self.query_one("#rows-pane").border_subtitle = f"{count} rows"
+
+    def _refresh_row(self, index: int) -> None:
+        self.query_one(RowList).refresh_row(index - self._workspace.dataset.offset)
+
+    # Opening rows
+
+    @on(RowList.RowOpened)
+    def _row_opened(self, event: RowList.RowOpened) -> None:
+        self._open_row(self._workspace.dataset.offset + event.position)
+
+    def _open_row(self, index: int, *, again: bool = False) -> None:
+        """Show a row's session; start one where there is none."""
+        existing = self._workspace.sessions.get(index)
+        if existing is not None and not again:
+            self._show(existing, index)
+            self._focus("transcript")
+            return
+        row = self._workspace.row(index)
+        if isinstance(row, RowError):
+            self._show(None, index, problem=str(row))
+        elif index not in self._opening:
+            self._opening.add(index)
+            self._start(row)
+
+    @work(group="open", exit_on_error=False)
+    async def _start(self, task: Task) -> None:
+        self._show(None, task.index, problem="starting …")
+        problem = ""
+        try:
+            await self._workspace.open(task)
+        except UserError as error:
+            problem = str(error)
+        finally:
+            self._opening.discard(task.index)
+        self._refresh_row(task.index)
+        if self._index == task.index:
+            self._show(self._workspace.sessions.get(task.index), task.index, problem=problem)
+            self._focus("transcript" if not problem else "rows")
+
+    def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
+        """Put a session on screen, or none; each session keeps its own draft."""
+        composer = self.query_one(Composer)
+        if self._current is not None:
+            self._current.draft = composer.text
+        self._current, self._index = row, index
+        composer.text = row.draft if row else ""
+        composer.disabled = row is None
+        self._drawing.show(row, index, problem)
+        self.refresh_bindings()
+
+    # The composer
+
+    @on(Composer.Submitted)
+    def _message_sent(self, event: Composer.Submitted) -> None:
+        current, editing = self._current, self._editing
+        if current is None:
+            return
+        self._stop_editing()
+        if editing is not None:
+            if current.session.edit_steer(editing, event.text):
+                return
+            self.notify("The message you edited had gone; this was sent as a new one.", severity="warning")
+        try:
+            current.session.send(event.text)
+        except UserError as error:
+            self._drawing.return_text(event.text)
+            self.notify(str(error), severity="error", markup=False)
+
+    @on(Composer.EmptySubmitted)
+    def _nothing_sent(self) -> None:
+        if self._editing is None:
+            self.action_step()
+
+    @on(Composer.Left)
+    def _composer_left(self) -> None:
+        if self._editing is not None:
+            self._stop_editing()
+            self.query_one(Composer).text = ""
+        self._focus("transcript")
+
+    @on(SteerQueue.SteerEditRequested)
+    def _edit_steer(self, event: SteerQueue.SteerEditRequested) -> None:
+        """Edit a queued steer in the composer; it keeps its place and may be taken meanwhile."""
+        steers = self._current.state.steers if self._current else []
+        for steer in steers:
+            if steer.msg_id == event.key:
+                self._editing = steer.msg_id
+                self._drawing.edit_text(steer.text)
+                self._focus("composer")
+
+    def _stop_editing(self) -> None:
+        self._editing = None
+        self._drawing.edit_text(None)
+
+    @on(SteerQueue.SteerWithdrawRequested)
+    def _withdraw_steer(self, event: SteerQueue.SteerWithdrawRequested) -> None:
+        if self._current is not None:
+            self._current.session.withdraw_steer(event.key)
+
+    @on(SteerQueue.SteerMoveRequested)
+    def _move_steer(self, event: SteerQueue.SteerMoveRequested) -> None:
+        if self._current is not None:
+            queued = [one.msg_id for one in self._current.state.steers if one.status == "queued"]
+            if event.key in queued:
+                self._current.session.move_steer(event.key, queued.index(event.key) + event.offset)
+
+    @on(CallList.CallHighlighted)
+    def _call_highlighted(self, event: CallList.CallHighlighted) -> None:
+        if self._current is not None:
+            self._drawing.select_call(self._current, event.key)
+
+    # Keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What works now: the footer shows just that."""
+        current = self._current
+        session = current.session if current else None
+        holds = current.state.holds if current else []
+        mode = current.state.mode if current else ""
+        failed = any(hold.step == "failed_call" for hold in holds)
+        match action:
+            case "step" | "step_fine":
+                return session is not None and session.status not in ("ended", "failed") and not failed
+            case "continue":
+                return session is not None and (bool(holds) or mode == "step")
+            case "pause":
+                return session is not None and mode == "run"
+            case "interrupt":
+                return session is not None and session.status in ("running", "interrupting")
+            case "retry" | "give_up":
+                return failed
+            case "compose" | "messages" | "tools":
+                return session is not None
+            case "rerun" | "back":
+                return self._index is not None
+            case _:
+                return True
+
+    def action_step(self) -> None:
+        self._with_session(lambda session: session.step())
+
+    def action_step_fine(self) -> None:
+        self._with_session(lambda session: session.step(fine=True))
+
+    def action_continue(self) -> None:
+        self._with_session(lambda session: session.run_on())
+
+    def action_pause(self) -> None:
+        self._with_session(lambda session: session.pause())
+
+    def action_interrupt(self) -> None:
+        self._with_session(lambda session: session.interrupt())
+
+    def action_retry(self) -> None:
+        self._with_session(lambda session: session.retry())
+
+    def action_give_up(self) -> None:
+        self._with_session(lambda session: session.give_up())
+
+    def action_compose(self) -> None:
+        self._focus("composer")
+
+    def action_messages(self) -> None:
+        from agentscope_tui.tui.screens.messages import MessagesScreen
+
+        if self._current is not None:
+            self.app.push_screen(MessagesScreen(self._current.state))
+
+    def action_tools(self) -> None:
+        from agentscope_tui.tui.screens.tools import ToolsScreen
+
+        if self._current is not None:
+            self.app.push_screen(ToolsScreen(self._current.state))
+
+    def action_help(self) -> None:
+        from agentscope_tui.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
+
+    @work(group="ask")
+    async def action_rerun(self) -> None:
+        index = self._index
+        if index is None:
+            return
+        running = self._workspace.sessions.get(index)
+        question = f"Row {index} is still running. End it and run the row again?"
+        if running is not None and running.active and not await self._confirmed(question, "run again"):
+            return
+        self._open_row(index, again=True)
+
+    @work(group="ask")
+    async def action_back(self) -> None:
+        """Back to the rows; what runs goes on, or is interrupted, as the user says."""
+        current = self._current
+        if current is not None and current.active:
+            answer = await self.app.push_screen_wait(
+                ConfirmScreen(
+                    f"The session of row {current.index} is running.",
+                    (Choice("b", "background", "leave it running"), Choice("i", "interrupt", "interrupt it")),
+                )
+            )
+            if answer is None:
+                return
+            if answer == "interrupt":
+                current.session.interrupt()
+        self._show(None, None)
+        self._focus("rows")
+
+    @work(group="ask")
+    async def action_quit(self) -> None:
+        running = self._workspace.active()
+        if running:
+            rows = ", ".join(str(row.index) for row in running)
+            plural = "s" if len(running) > 1 else ""
+            if not await self._confirmed(f"Row{plural} {rows} still running. End and quit?", "quit"):
+                return
+        self.app.exit()
+
+    async def _confirmed(self, question: str, word: str) -> bool:
+        return await self.app.push_screen_wait(ConfirmScreen(question, (Choice("y", "yes", word),))) == "yes"
+
+    def _with_session(self, act: Callable[[Session], object]) -> None:
+        if self._current is not None:
+            act(self._current.session)
+
+    # Layout
+
+    def _focus(self, pane: str) -> None:
+        self.pane = {"transcript": "session", "composer": "session"}.get(pane, pane)
+        self.query_one(f"#{pane}", Widget).focus()
+
+    def watch_pane(self, pane: str) -> None:
+        """A narrow terminal shows one pane."""
+        for name in PANES:
+            self.query_one(f"#{name}-pane").set_class(name == pane, "-shown")
+        self.query_one("#work").set_class(pane in ("calls", "output"), "-shown")
+        self.query_one("#tabs", Tabs).active = f"tab-{pane}"
+
+    @on(Tabs.TabActivated)
+    def _tab_activated(self, event: Tabs.TabActivated) -> None:
+        self.pane = str(event.tab.id).removeprefix("tab-")
+
+    def on_resize(self, event: Resize) -> None:
+        width, height = event.size
+        small = width < MIN_SIZE[0] or height < MIN_SIZE[1]
+        self.set_class(small, "-too-small")
+        self.query_one("#too-small", Static).update(
+            f"The terminal is too small: {width}×{height}.\nagentscope needs {MIN_SIZE[0]}×{MIN_SIZE[1]}."
+        )

@@ -1,0 +1,135 @@
+"""The open dataset and its sessions: what the screen asks, and where each session's state is kept.
+
+Knows no widget; the screen draws from it, and the bridge keeps the states up to date.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import datetime
+from pathlib import Path
+
+from agentscope_widgets.output_buffer import OutputBuffer
+
+from agentscope_tui.bus import Subscription
+from agentscope_tui.clock import Clock
+from agentscope_tui.datasets.source import Dataset
+from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.errors import UserError
+from agentscope_tui.events import Steer
+from agentscope_tui.session.launch import Launcher, OpenSession
+from agentscope_tui.session.session import Session
+from agentscope_tui.session.state import SessionState
+from agentscope_tui.session.views import CallView
+
+CLOSE_SECONDS = 2.0
+"""How long quitting waits for all sessions to end in order."""
+
+
+class RowSession:
+    """One row's session on screen: its state, the draft of its composer, and outputs that were looked at."""
+
+    def __init__(self, opened: OpenSession) -> None:
+        self.opened = opened
+        self.state = SessionState()
+        self.draft = ""
+        self._subscription: Subscription = opened.bus.subscription()
+        self._outputs: dict[str, tuple[OutputBuffer, int]] = {}
+
+    @property
+    def session(self) -> Session:
+        return self.opened.session
+
+    @property
+    def index(self) -> int:
+        return self.opened.task.index
+
+    @property
+    def active(self) -> bool:
+        """Whether a turn runs (held at the gate or not)."""
+        return self.session.status in ("starting", "running", "interrupting")
+
+    def pump(self) -> tuple[bool, list[str]]:
+        """Fold the events that are new; whether there were any, and texts that came back undelivered."""
+        events = self._subscription.drain()
+        returned: list[str] = []
+        for event in events:
+            self.state.apply(event)
+            if isinstance(event, Steer) and event.status == "returned":
+                returned.append(event.text)
+        if self.session.settings.undelivered_steers == "send":
+            returned.clear()
+        return bool(events), returned
+
+    def output_of(self, call: CallView) -> OutputBuffer:
+        """The call's output as a buffer, with everything that has come so far."""
+        buffer, written = self._outputs.get(call.call_id) or (OutputBuffer(), 0)
+        for piece in call.output[written:]:
+            text = piece.text
+            if piece.file is not None and piece.offset is not None and piece.length is not None:
+                text = _read(self.opened.folder.outputs / piece.file, piece.offset, piece.length)
+            buffer.write(piece.stream, text)
+        written = len(call.output)
+        if not call.output and call.content and call.duration is not None:
+            buffer = OutputBuffer()
+            buffer.write("stdout", call.content)
+        self._outputs[call.call_id] = (buffer, written)
+        return buffer
+
+
+class Workspace:
+    """All rows of the dataset and the sessions that were opened on them."""
+
+    def __init__(self, launcher: Launcher, dataset: Dataset, clock: Clock | None = None) -> None:
+        self.launcher = launcher
+        self.dataset = dataset
+        self.clock = clock or Clock()
+        self.sessions: dict[int, RowSession] = {}
+        self.problems: dict[int, str] = {}
+        """Why a row's session could not be opened, by index."""
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    async def open(self, task: Task) -> RowSession:
+        """A new session on a row; one that was there before is ended first.
+
+        Raises:
+            UserError: it could not be opened or started; `problems` holds it as well.
+        """
+        before = self.sessions.pop(task.index, None)
+        if before is not None:
+            await before.opened.aclose("run again")
+        self.problems.pop(task.index, None)
+        try:
+            opened = await self.launcher.open(task)
+        except UserError as error:
+            self.problems[task.index] = str(error)
+            raise
+        row = self.sessions[task.index] = RowSession(opened)
+        await opened.start()
+        return row
+
+    def row(self, index: int) -> Task | RowError:
+        return self.dataset.row(index)
+
+    def active(self) -> list[RowSession]:
+        """The sessions in which a turn runs."""
+        return [row for row in self.sessions.values() if row.active]
+
+    async def aclose(self) -> None:
+        """End every session, within a bounded time."""
+        closing = [asyncio.create_task(row.opened.aclose("quit")) for row in self.sessions.values()]
+        if closing:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), CLOSE_SECONDS)
+
+
+def _read(path: Path, offset: int, length: int) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(length).decode("utf-8", "replace")
+    except OSError as error:
+        return f"[this part of the output cannot be read: {error.strerror}]\n"
