@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
+from datetime import datetime
 from itertools import islice
 from typing import Protocol, TypeVar, cast
 
@@ -46,6 +47,10 @@ class EventBus:
     def last_seq(self) -> int:
         """The number of the newest event; 0 before the first."""
         return self._seq
+
+    def now(self) -> datetime:
+        """The time by the clock that stamps the events."""
+        return self._clock.now()
 
     def publish(self, event: E) -> E:
         """Number the event, keep it, and call every callback; returns the numbered event.

@@ -8,13 +8,13 @@ batch, or after a completion without tools.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections import deque
 from itertools import count
 from typing import Any, assert_never
 
 from agentscope_tui.models.chat import Message
+from agentscope_tui.wire.arguments import BadArguments, parse_arguments
 from agentscope_tui.wire.channel import Channel, ChannelClosed
 from agentscope_tui.wire.frames import (
     Abort,
@@ -173,18 +173,13 @@ class BuiltinRunner:
 
     async def _run_tool(self, call: dict[str, Any], cut_off: bool) -> bool:
         """Run one call and append its result; True when an answer was submitted."""
-        name, text = call["function"]["name"], call["function"]["arguments"]
-        error = "The call was cut off at the output limit and was not run." if cut_off else ""
-        arguments: Any = {}
-        if not error:
-            try:
-                arguments = json.loads(text) if text.strip() else {}
-            except ValueError as problem:
-                error = f"The arguments are not valid JSON: {problem}. The call was not run."
-        if not error and not isinstance(arguments, dict):
-            error = "The arguments must be a JSON object. The call was not run."
-        if error:
-            self._add_result(call, error)
+        name = call["function"]["name"]
+        try:
+            if cut_off:
+                raise BadArguments("The call was cut off at the output limit.")
+            arguments = parse_arguments(call["function"]["arguments"])
+        except BadArguments as problem:
+            self._add_result(call, f"{problem} The call was not run.")
             return False
         answer = await self._ask(ToolRequest(req_id=self._next_id(), name=name, arguments=arguments))
         assert isinstance(answer, ToolResponse)

@@ -19,7 +19,7 @@ GateMode = Literal["step", "run"]
 
 @dataclass(frozen=True)
 class Step:
-    """One unit that can be held.."""
+    """One unit that can be held."""
 
     kind: StepKind
     call: int

@@ -26,6 +26,7 @@ from agentscope_tui.grading.factory import parse_grader
 from agentscope_tui.grading.grader import Grade, GradeInput, Grader
 from agentscope_tui.grading.spec import parse_spec
 from agentscope_tui.models.chat import Message, Model
+from agentscope_tui.models.endpoint import Timeouts
 from agentscope_tui.models.factory import open_model
 from agentscope_tui.options import Options
 from agentscope_tui.resources import demo_dataset, demo_script
@@ -204,9 +205,7 @@ class Launcher:
             base_url=model.base_url,
             api_key=key,
             api_key_source=source,
-            connect_timeout=model.timeouts.connect,
-            first_token_timeout=model.timeouts.first_token,
-            between_tokens_timeout=model.timeouts.between_tokens,
+            timeouts=Timeouts(**model.timeouts.model_dump()),
         )
 
     def _grader(self, task: Task) -> Grader | None:

@@ -6,18 +6,21 @@ is read off the next request.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentscope_tui.models.chat import Completion, Message
 from agentscope_tui.session.steering import text_of
+from agentscope_tui.wire.arguments import BadArguments, parse_arguments
 from agentscope_tui.wire.frames import ToolRequest
 
 
 @dataclass
 class ProposedCall:
-    """One call of a completion. `cut_off`: the completion ended at the output limit inside it."""
+    """One call of a completion. `cut_off`: the completion ended at the output limit inside it.
+
+    `requested` by the runner, `started` to run, `told` as a result, `answered` to the runner.
+    """
 
     call_id: str
     call: int
@@ -26,12 +29,13 @@ class ProposedCall:
     cut_off: bool = False
     requested: bool = False
     started: bool = False
+    told: bool = False
     answered: bool = False
 
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A call that the runner answered on its own."""
+    """A call that never ran; `content` is what the runner answered it with on its own."""
 
     call_id: str
     call: int
@@ -47,7 +51,7 @@ class ToolLedger:
         self._strays = 0
 
     def propose(self, number: int, completion: Completion) -> None:
-        """Completion `number` was passed on: its calls are the batch that is due."""
+        """Completion `number` came, or was edited: its calls are the batch that is due."""
         last = len(completion.tool_calls) - 1
         cut = completion.finish_reason == "length"
         self._batch = [
@@ -80,7 +84,16 @@ class ToolLedger:
 
     def not_run(self) -> list[str]:
         """Ids of the calls that neither ran nor got a result."""
-        return [due.call_id for due in self._batch if not due.started and not due.answered]
+        return [due.call_id for due in self._batch if not due.started and not due.told]
+
+    def refuse(self) -> list[RefusedCall]:
+        """The completion was not passed on: none of its calls is due any more."""
+        batch, self._batch = self._batch, []
+        return [RefusedCall(due.call_id, due.call, due.name, "") for due in batch]
+
+    def forget(self) -> None:
+        """The turn was interrupted: what the runner says about its open calls is no news."""
+        self._batch = []
 
     def refused_by_runner(self, new_messages: Sequence[Message]) -> list[RefusedCall]:
         """The calls of the batch that the runner answered without asking, off the next request."""
@@ -91,14 +104,14 @@ class ToolLedger:
         }
         refused = [due for due in self._batch if not due.requested and due.call_id in results]
         for due in refused:
-            due.requested = due.answered = True
+            due.requested = due.told = due.answered = True
         return [RefusedCall(due.call_id, due.call, due.name, results[due.call_id]) for due in refused]
 
 
 def _same_arguments(text: str, request: ToolRequest) -> bool:
     try:
-        return bool((json.loads(text) if text.strip() else {}) == request.arguments)
-    except ValueError:
+        return parse_arguments(text) == request.arguments
+    except BadArguments:
         return False
 
 
@@ -109,6 +122,7 @@ def _runner_refuses(due: ProposedCall) -> bool:
     if due.cut_off:
         return True
     try:
-        return not isinstance(json.loads(due.arguments or "{}"), dict)
-    except ValueError:
+        parse_arguments(due.arguments)
+    except BadArguments:
         return True
+    return False

@@ -50,14 +50,23 @@ class Meter:
 
     def take_call(self) -> LimitReached | None:
         """Count a model call, unless a limit forbids it: then say which."""
+        reached = self._call_limit(self._calls)
+        if reached is None:
+            self._calls += 1
+        return reached
+
+    def has_call_for_steer(self) -> bool:
+        """Whether a model call would be left to take a steer that is handed over now."""
+        return self._call_limit(0 if self._limits.count_by == "message" else self._calls) is None
+
+    def _call_limit(self, calls: int) -> LimitReached | None:
         limits = self._limits
-        if self._calls >= limits.calls:
-            return _reached("calls", limits.calls, f"{limits.calls} model calls since the last user message")
+        if calls >= limits.calls:
+            return self._counted("calls", limits.calls, "model calls")
         if limits.tokens is not None and self._tokens >= limits.tokens:
             return _reached("tokens", limits.tokens, f"{self._tokens} tokens used in this session")
         if limits.cost is not None and self._cost >= limits.cost:
             return _reached("cost", limits.cost, f"${self._cost:.2f} spent in this session")
-        self._calls += 1
         return None
 
     def take_action(self, tool: str) -> LimitReached | None:
@@ -66,9 +75,13 @@ class Meter:
             return None
         limit = self._limits.tool_actions
         if self._actions >= limit:
-            return _reached("tool_actions", limit, f"{limit} tool actions since the last user message")
+            return self._counted("tool_actions", limit, "tool actions")
         self._actions += 1
         return None
+
+    def _counted(self, name: str, limit: int, what: str) -> LimitReached:
+        since = "since the last user message" if self._limits.count_by == "message" else "in this turn"
+        return _reached(name, limit, f"{limit} {what} {since}")
 
 
 def _reached(name: str, value: float, what: str) -> LimitReached:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from agentscope_tui.wire.channel import Channel, ChannelClosed
 from agentscope_tui.wire.frames import (
@@ -28,27 +29,36 @@ log = logging.getLogger(__name__)
 Request = LlmRequest | ToolRequest
 Response = LlmResponse | ToolResponse
 
+MAX_OPEN = 64
+"""Requests that may wait for their answer; a runner with more is not read until some were answered."""
+KILL_GRACE = 10.0
+"""Seconds that a cancelled request has to end when the session closes."""
+SEND_GRACE = 1.0
+"""Seconds that a runner has to take its last frames when the session closes."""
+
 
 class RunnerLink:
-    """Talks to one runner. `serve` answers a request, `on_frame` takes every other frame."""
+    """Talks to one runner. `serve` gives the work of answering a request, or None when no turn runs: then
+    the answer is `interrupted`. `on_frame` takes every other frame."""
 
     def __init__(
         self,
         channel: Channel,
         *,
-        serve: Callable[[Request], Awaitable[Response]],
+        serve: Callable[[Request], Coroutine[Any, Any, Response] | None],
         on_frame: Callable[[RunnerFrame], None],
         on_lost: Callable[[str], None],
         caught_up: Callable[[], Awaitable[None]],
     ) -> None:
-        """`on_lost` is told once why no more frames will come; `caught_up` is awaited after each frame."""
+        """`on_lost` is told why the runner is of no more use; `caught_up` is awaited after each frame."""
         self._channel = channel
         self._serve = serve
         self._on_frame = on_frame
         self._on_lost = on_lost
         self._caught_up = caught_up
         self._outbox: asyncio.Queue[HostFrame] = asyncio.Queue()
-        self._requests: set[asyncio.Task[Response]] = set()
+        self._requests: set[asyncio.Task[None]] = set()
+        self._slots = asyncio.Semaphore(MAX_OPEN)
         self._reader: asyncio.Task[None] | None = None
         self._sender: asyncio.Task[None] | None = None
 
@@ -66,32 +76,40 @@ class RunnerLink:
         for request in tuple(self._requests):
             request.cancel()
 
-    async def requests_ended(self) -> None:
-        """Return when no request is being answered."""
-        while self._requests:
-            await asyncio.wait(self._requests)
-            await asyncio.sleep(0)
+    async def requests_ended(self, timeout: float | None = None) -> None:
+        """Return when the requests that are open now are answered, or after `timeout` seconds."""
+        if self._requests:
+            await asyncio.wait(tuple(self._requests), timeout=timeout)
 
-    async def aclose(self, grace: float = 1.0) -> None:
-        """Send what is queued up to a `Shutdown` (for at most `grace` seconds), then close the channel."""
-        if self._sender is not None and not self._outbox.empty():
-            await asyncio.wait([self._sender], timeout=grace)
+    async def aclose(self) -> None:
+        """Stop reading and answering, send what is queued and a `Shutdown`, and close the channel."""
+        await _stop(self._reader)
+        self.cancel_requests()
+        await self.requests_ended(KILL_GRACE)
+        for request in self._requests:
+            log.error("%s did not end when it was cancelled", request.get_name())
+        self.post(Shutdown())
+        if self._sender is not None:
+            await asyncio.wait([self._sender], timeout=SEND_GRACE)
         await self._channel.aclose()
-        tasks = [task for task in (self._reader, self._sender) if task is not None]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await _stop(self._sender)
 
     async def _send(self) -> None:
-        try:
-            while True:
-                frame = await self._outbox.get()
-                await self._channel.send(frame.model_dump(mode="json", exclude_none=True))
-                if isinstance(frame, Shutdown):
-                    return
-        except ChannelClosed:
-            log.debug("the runner's channel is closed")
+        connected = True
+        frame: HostFrame | None = None
+        while not isinstance(frame, Shutdown):
+            frame = await self._outbox.get()
+            try:
+                if connected:
+                    await self._channel.send(frame.model_dump(mode="json", exclude_none=True))
+            except ChannelClosed:
+                connected = False
+            except Exception as error:
+                connected = False
+                log.exception("writing to the runner failed")
+                self._on_lost(f"cannot write to the runner: {type(error).__name__}: {error}")
+            if isinstance(frame, Response):
+                self._slots.release()
 
     async def _read(self) -> None:
         reason = "the runner ended"
@@ -99,6 +117,7 @@ class RunnerLink:
             while (data := await self._channel.receive()) is not None:
                 frame = parse_runner_frame(data)
                 if isinstance(frame, Request):
+                    await self._slots.acquire()
                     self._answer(frame)
                 elif frame is not None:
                     self._on_frame(frame)
@@ -111,22 +130,33 @@ class RunnerLink:
         self._on_lost(reason)
 
     def _answer(self, frame: Request) -> None:
-        async def serve() -> Response:
-            return await self._serve(frame)
+        work = self._serve(frame)
+        if work is None:
+            self.post(interrupted_answer(frame))
+            return
 
-        def answered(task: asyncio.Task[Response]) -> None:
+        async def answer() -> None:
+            # Posted in the task's own last step: no steer or abort can come between deciding and posting.
+            self.post(await work)
+
+        def answered(task: asyncio.Task[None]) -> None:
             self._requests.discard(task)
+            work.close()
             if task.cancelled():
                 self.post(interrupted_answer(frame))
             elif (error := task.exception()) is not None:
                 log.error("answering %s failed", frame.type, exc_info=error)
                 self._on_lost(f"agentscope failed to answer the runner: {type(error).__name__}: {error}")
-            else:
-                self.post(task.result())
 
-        task = asyncio.create_task(serve(), name=f"answers {frame.req_id}")
+        task = asyncio.create_task(answer(), name=f"the answer to {frame.type} {frame.req_id}")
         self._requests.add(task)
         task.add_done_callback(answered)
+
+
+async def _stop(task: asyncio.Task[None] | None) -> None:
+    if task is not None:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 def interrupted_answer(frame: Request) -> Response:

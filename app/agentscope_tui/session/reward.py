@@ -51,7 +51,7 @@ async def graded(
         verdict = await grader.grade(answer, messages)
         reward, reason = verdict.reward, verdict.reason
     except UserError as problem:
-        error = str(problem)
+        error, reason = str(problem), str(getattr(problem, "detail", ""))
     except Exception as problem:
         log.exception("the grader %s failed", grader.name)
         error = f"{type(problem).__name__}: {problem}"

@@ -84,6 +84,7 @@ class SessionState:
         self._replies: dict[int, Message] = {}
         self._position: dict[str, int] = {}
         self._live: dict[int, int] = {}
+        self._reasoning: dict[int, Entry] = {}
         self._proposals: dict[tuple[int, int], int] = {}
         self._changed_entries: set[int] = set()
         self._changed_calls: set[int] = set()
@@ -232,11 +233,25 @@ class SessionState:
         if position is None:
             return
         entry = self.entries[position]
+        if event.reasoning:
+            self._on_reasoning(event.call, event.at, event.reasoning, more=True)
+            position = self._live[event.call]
         entry.text += event.text
-        entry.reasoning += event.reasoning
         self._changed_entries.add(position)
         for piece in event.tool_calls:
             self._on_proposal(event, piece)
+
+    def _on_reasoning(self, call: int, at: datetime, text: str, *, more: bool) -> None:
+        """Reasoning is an entry of its own, before the answer; `more` says that it goes on."""
+        entry = self._reasoning.get(call)
+        if entry is None:
+            entry = self._reasoning[call] = Entry(f"reasoning {at.timestamp()}", "reasoning", at, call=call)
+            self._add_before_live(entry, call)
+        entry.text = entry.text + text if more else text
+        entry.live = more
+        self._changed_entries.add(self.entries.index(entry))
+        if not more:
+            del self._reasoning[call]
 
     def _on_proposal(self, event: AssistantDelta, piece: dict[str, Any]) -> None:
         """A tool call that streams: it gets its id, and its final form, with the whole message."""
@@ -255,7 +270,10 @@ class SessionState:
         if position is None:
             return
         entry = self.entries[position]
-        entry.text, entry.reasoning = event.text, event.reasoning
+        if not event.edited and (event.reasoning or event.call in self._reasoning):
+            self._on_reasoning(event.call, event.at, event.reasoning, more=False)
+            position = self._live[event.call]
+        entry.text = event.text
         entry.live, entry.partial, entry.edited = False, event.partial, event.edited
         entry.finish_reason = event.finish_reason
         if not event.edited:
@@ -340,6 +358,7 @@ class SessionState:
         self.grade_error = event.error
         entry = Entry(f"reward {event.seq}", "reward", event.at, event.error or event.reason)
         entry.status, entry.reward = event.grader, event.reward
+        entry.detail = event.reason if event.error else ""
         self._add(entry)
 
     # Bookkeeping

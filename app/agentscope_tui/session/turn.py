@@ -20,6 +20,8 @@ class Turn:
     failure: str = ""
     limit: str = ""
     """Why a limit ended the turn, if one did."""
+    over: bool = False
+    """The runner has said idle: nothing more of this turn is answered."""
     interrupted: str | None = None
     """Why the turn was interrupted, if it was."""
     cut_call: int | None = None

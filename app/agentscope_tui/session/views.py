@@ -10,11 +10,21 @@ from agentscope_tui.events import Interrupted, SteerStatus, ToolOutput
 
 ToolState = Literal["streaming", "proposed", "running", "done", "failed", "refused", "interrupted"]
 EntryKind = Literal[
-    "user", "steer", "assistant", "tool", "interrupted", "limit", "error", "reward", "repair", "ended"
+    "user",
+    "steer",
+    "reasoning",
+    "assistant",
+    "tool",
+    "interrupted",
+    "limit",
+    "error",
+    "reward",
+    "repair",
+    "ended",
 ]
 
 
-@dataclass
+@dataclass(eq=False)
 class CallView:
     """One tool call: what the model proposed and what became of it. `arguments` is JSON text."""
 
@@ -32,7 +42,7 @@ class CallView:
     edited: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class Entry:
     """One entry of the transcript, in the order in which things began.
 
@@ -43,7 +53,6 @@ class Entry:
     kind: EntryKind
     at: datetime
     text: str = ""
-    reasoning: str = ""
     call: int | None = None
     call_id: str | None = None
     live: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -69,3 +69,77 @@ class ToolSpec(BaseModel):
     name: str
     description: str = ""
     parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+
+
+def validate_tools(specs: Sequence[Mapping[str, Any]]) -> None:
+    """Check declarations before a session starts: `{"name", "description", "parameters"}`, bare or in
+    OpenAI's envelope `{"type": "function", "function": {...}}`.
+
+    Raises:
+        ToolSpecError: the first bad one, by its index from 0, its name and the reason.
+    """
+    if not isinstance(specs, list | tuple):
+        raise ToolSpecError(f"the tools are a list of declarations, not {_kind(specs)}")
+    taken: dict[str, int] = {}
+    for index, spec in enumerate(specs):
+        declaration, reason = _declaration(spec)
+        name = declaration.get("name")
+        reason = reason or _name_fault(name) or _parameters_fault(declaration)
+        if not reason and name in taken:
+            reason = f"tool {taken[name]} has the same name"
+        if reason:
+            called = f" ({name!r})" if isinstance(name, str) and name else ""
+            raise ToolSpecError(f"tool {index}{called}: {reason}")
+        taken[str(name)] = index
+
+
+def _declaration(spec: object) -> tuple[Mapping[str, Any], str]:
+    """The bare declaration, and what is wrong with the envelope."""
+    if not isinstance(spec, Mapping):
+        return {}, f"a declaration is an object, not {_kind(spec)}"
+    if "function" not in spec and spec.get("type") != "function":
+        return spec, ""
+    function = spec.get("function")
+    if function is None:
+        return {}, "function is missing"
+    if not isinstance(function, Mapping):
+        return {}, f"function is an object, not {_kind(function)}"
+    return function, ""
+
+
+def _name_fault(name: object) -> str:
+    if name is None:
+        return "name is missing"
+    if not isinstance(name, str):
+        return f"name is a string, not {_kind(name)}"
+    if not name:
+        return "name is empty"
+    if not TOOL_NAME.fullmatch(name):
+        return "a name has 1 to 64 letters, digits, _ or -"
+    return ""
+
+
+def _parameters_fault(declaration: Mapping[str, Any]) -> str:
+    description = declaration.get("description", "")
+    if not isinstance(description, str):
+        return f"description is a string, not {_kind(description)}"
+    parameters = declaration.get("parameters")
+    if not isinstance(parameters, Mapping) or parameters.get("type") != "object":
+        return 'parameters is a JSON Schema object: {"type": "object", "properties": {...}}'
+    properties = parameters.get("properties", {})
+    if not isinstance(properties, Mapping):
+        return f"properties is an object, not {_kind(properties)}"
+    for key, schema in properties.items():
+        if not isinstance(schema, Mapping | bool):
+            return f"property {key!r} is a JSON Schema, not {_kind(schema)}"
+    required = parameters.get("required", [])
+    if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
+        return "required is a list of property names"
+    for key in required:
+        if key not in properties:
+            return f"required names {key!r}, which is no property"
+    return ""
+
+
+def _kind(value: object) -> str:
+    return "null" if value is None else type(value).__name__

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from agentscope_widgets.call_list import CallList
-from agentscope_widgets.composer import Composer
-from agentscope_widgets.output_view import OutputView
-from agentscope_widgets.status_line import StatusLine
-from agentscope_widgets.steer_queue import SteerItem, SteerQueue
-from agentscope_widgets.transcript import Transcript
 from textual.screen import Screen
 
 from agentscope_tui.session.state import SessionState
@@ -18,7 +12,13 @@ from agentscope_tui.tui.present.calls import item_of
 from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.transcript import block_of
 from agentscope_tui.tui.workspace import RowSession
+from agentscope_widgets.call_list import CallList
+from agentscope_widgets.composer import Composer
+from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.safe_text import safe_line
+from agentscope_widgets.status_line import StatusLine
+from agentscope_widgets.steer_queue import SteerItem, SteerQueue
+from agentscope_widgets.transcript import Transcript
 
 TICK = 0.2
 """Seconds between two redraws of what only time changes."""

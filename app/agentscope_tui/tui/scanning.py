@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-from agentscope_widgets.row_list import RowCells
 from textual.screen import Screen
 
 from agentscope_tui.datasets.source import Dataset
 from agentscope_tui.errors import UserError
 from agentscope_tui.tui.present.rows import cells_of
 from agentscope_tui.tui.workspace import Workspace
+from agentscope_widgets.row_list import RowCells
 
 
 class DatasetRows:

@@ -10,8 +10,6 @@ import contextlib
 from datetime import datetime
 from pathlib import Path
 
-from agentscope_widgets.output_buffer import OutputBuffer
-
 from agentscope_tui.bus import Subscription
 from agentscope_tui.clock import Clock
 from agentscope_tui.datasets.source import Dataset
@@ -22,6 +20,7 @@ from agentscope_tui.session.launch import Launcher, OpenSession
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
+from agentscope_widgets.output_buffer import OutputBuffer
 
 CLOSE_SECONDS = 2.0
 """How long quitting waits for all sessions to end in order."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.wire.arguments import too_deep
 
 
 class _Frame(BaseModel):
@@ -157,6 +158,8 @@ def parse_host_frame(data: object) -> HostFrame | None:
 def _parse(adapter: TypeAdapter[T], data: object) -> T | None:
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
         raise FrameError("a frame is a JSON object with a `type`")
+    if too_deep(data):
+        raise FrameError(f"bad {data['type']} frame: nested too deeply")
     try:
         return adapter.validate_python(data)
     except ValidationError as error:

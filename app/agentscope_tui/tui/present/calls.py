@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from agentscope_widgets.call_list import CallItem
-
 from agentscope_tui.session.views import CallView
 from agentscope_tui.tui.present.words import TOOL_GLYPHS, TOOL_TONES, argument_summary, seconds
+from agentscope_widgets.call_list import CallItem
 
 
 def item_of(call: CallView, now: datetime) -> CallItem:

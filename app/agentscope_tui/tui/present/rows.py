@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from agentscope_widgets.row_list import RowCells
-
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.session.state import SessionState
+from agentscope_widgets.row_list import RowCells
 
 _OUTCOMES = {
     "completed": ("✓", "done", "success"),

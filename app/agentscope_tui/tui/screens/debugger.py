@@ -9,13 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from agentscope_widgets.call_list import CallList
-from agentscope_widgets.composer import Composer
-from agentscope_widgets.output_view import OutputView
-from agentscope_widgets.row_list import RowList
-from agentscope_widgets.status_line import StatusLine
-from agentscope_widgets.steer_queue import SteerQueue
-from agentscope_widgets.transcript import Transcript
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -34,6 +27,13 @@ from agentscope_tui.tui.keys import bindings
 from agentscope_tui.tui.scanning import DatasetRows, scan_dataset
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
 from agentscope_tui.tui.workspace import RowSession, Workspace
+from agentscope_widgets.call_list import CallList
+from agentscope_widgets.composer import Composer
+from agentscope_widgets.output_view import OutputView
+from agentscope_widgets.row_list import RowList
+from agentscope_widgets.status_line import StatusLine
+from agentscope_widgets.steer_queue import SteerQueue
+from agentscope_widgets.transcript import Transcript
 
 FRAME = 1 / 30
 """Seconds between two looks at what the sessions have done."""

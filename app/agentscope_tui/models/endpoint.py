@@ -1,0 +1,98 @@
+"""Where a provider is and how it is reached: its URL, the key for it, and how long to wait."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from agentscope_tui.errors import UserError
+
+_VERSION = re.compile(r"/(v\d+\w*|deployments)(/|$)")
+_COMPLETIONS = "/chat/completions"
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Seconds to wait; there is no limit on a call as a whole."""
+
+    connect: float = 10.0
+    first_token: float = 300.0
+    """From the start of the call, so a server that loads or reads a long prompt has this long."""
+    between_tokens: float = 60.0
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A key and where it came from: a variable's name or a file. Only the source is ever shown."""
+
+    value: str = field(repr=False)
+    source: str
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One URL that requests are posted to."""
+
+    url: str = field(repr=False)
+    """As requests use it; it may hold a password or a key in its query."""
+    key: ApiKey | None = None
+    key_source: str = ""
+    """Where a key would come from, for the error that asks for one."""
+    timeouts: Timeouts = Timeouts()
+
+    @property
+    def shown(self) -> str:
+        """The URL without user, password and query."""
+        parts = urlsplit(self.url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+    def mask(self, text: str) -> str:
+        """The text with the key, wherever it stands, replaced by `***`."""
+        return text.replace(self.key.value, "***") if self.key else text
+
+
+def checked_key(value: str | None, source: str) -> ApiKey | None:
+    """A key as it can be sent in a header; None where there is none. Space around it is dropped.
+
+    Raises:
+        UserError: it has characters that no key has; names the source only.
+    """
+    key = (value or "").strip()
+    if not key:
+        return None
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise UserError(f"the key from {source} has characters that no key has: copy it again")
+    return ApiKey(key, source)
+
+
+def completions_url(base_url: str) -> str:
+    """Where Chat Completions are posted for a base URL: with or without `/v1`, a slash at the end or
+    the whole path. A path that already names a version (or an Azure deployment) gets no `/v1`. The
+    query is kept.
+
+    Raises:
+        UserError: not an http or https URL.
+    """
+    parts = _split(base_url.strip())
+    path = parts.path.rstrip("/")
+    if not path.endswith(_COMPLETIONS):
+        path += _COMPLETIONS if _VERSION.search(path) else f"/v1{_COMPLETIONS}"
+    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+
+def _split(url: str) -> SplitResult:
+    example = "write it like http://localhost:8080/v1"
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError as error:
+        raise UserError(f"the base URL {url!r} is not a URL ({error}): {example}") from None
+    if not usable or not url.isprintable() or " " in url:
+        raise UserError(f"the base URL {url!r} is not an http or https URL: {example}")
+    return parts

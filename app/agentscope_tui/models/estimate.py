@@ -1,0 +1,31 @@
+"""Tokens guessed from lengths, where nobody counts them: four characters are about one token."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from agentscope_tui.models.chat import ChatRequest, Completion, Usage
+
+_CHARACTERS = 4
+
+
+def estimate_usage(request: ChatRequest, completion: Completion, *, partial: bool = False) -> Usage:
+    """The tokens that a call may have taken: messages and tools in, all that was written out."""
+    written = [completion.text, completion.reasoning]
+    for call in completion.tool_calls:
+        written += [call.function.name, call.function.arguments]
+    return Usage(
+        input_tokens=_tokens(_json_length(request.messages) + _json_length(request.tools)),
+        output_tokens=sum(_tokens(len(text)) for text in written),
+        partial=partial,
+    )
+
+
+def _json_length(objects: Sequence[dict[str, Any]]) -> int:
+    return sum(len(json.dumps(item, ensure_ascii=False, default=str)) for item in objects)
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // _CHARACTERS)

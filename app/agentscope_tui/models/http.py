@@ -1,0 +1,163 @@
+"""HTTP: a posted request becomes a stream of server-sent events that can be cancelled at any moment.
+
+Cancelling a task twice inside httpx leaks its connection, and the server goes on generating. So one pump
+task owns each response and is cancelled exactly once, whatever happens to the reader; the reader takes
+chunks from the pump's bounded queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, cast
+
+import httpx
+
+from agentscope_tui.errors import UserError
+from agentscope_tui.models import failures
+from agentscope_tui.models.endpoint import Endpoint
+from agentscope_tui.models.event_stream import EventStream, Head, Item
+
+_POOL = 5.0
+_WRITE = 60.0
+_QUEUE = 64
+"""Chunks that wait for the reader before the pump stops reading."""
+_TO_CLOSE = 2.0
+"""Seconds to wait until a cancelled response has closed its connection."""
+
+
+class HttpClient:
+    """The connections to one endpoint."""
+
+    def __init__(self, endpoint: Endpoint, *, model: str) -> None:
+        """`model` is the name that the error about an unknown model shows.
+
+        Raises:
+            UserError: the URL, or a proxy or certificates that the environment names, cannot be used.
+        """
+        self._endpoint = endpoint
+        self._model = model
+        try:
+            self._url = httpx.URL(endpoint.url)
+        except httpx.InvalidURL as error:
+            raise UserError(f"the base URL cannot be used ({error}): correct --base-url") from error
+        try:
+            self._client = _new_client(endpoint.timeouts.connect)
+        except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
+            raise UserError(
+                f"the environment's proxy or certificates cannot be used ({error}): "
+                "correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or SSL_CERT_FILE"
+            ) from error
+        self._pumps: set[_Pump] = set()
+
+    @asynccontextmanager
+    async def post(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> AsyncIterator[EventStream]:
+        """Post JSON and read the events of the answer. Leaving the block closes the connection, unless
+        the response had ended.
+
+        Raises:
+            ModelError: no connection, an error status, a redirect; later, from the stream: a time limit,
+                a lost connection, an answer that is no event stream.
+        """
+        request = self._client.build_request(
+            "POST",
+            self._url,
+            content=json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
+            headers={"content-type": "application/json", **headers},
+        )
+        pump = _Pump(self._client, request, self._endpoint)
+        self._pumps.add(pump)
+        pump.task.add_done_callback(lambda task: self._pumps.discard(pump))
+        try:
+            stream = EventStream(self._endpoint, pump.items, self._model)
+            await stream.open()
+            yield stream
+        finally:
+            await pump.close()
+
+    async def aclose(self) -> None:
+        """Cut every response that still runs, and close all connections."""
+        for pump in list(self._pumps):
+            await pump.close()
+        await self._client.aclose()
+
+
+class _Pump:
+    """The task that owns one request and its response, from the connection to its close."""
+
+    def __init__(self, client: httpx.AsyncClient, request: httpx.Request, endpoint: Endpoint) -> None:
+        self.items: asyncio.Queue[Item] = asyncio.Queue(_QUEUE)
+        self._endpoint = endpoint
+        self.task = asyncio.create_task(self._run(client, request), name="model response")
+        self._cancelled = False
+
+    async def close(self) -> None:
+        """Cancel the task if it still runs, and wait until the connection is closed. A caller that is
+        cancelled while it waits cancels nothing more."""
+        if not self._cancelled:
+            self._cancelled = True
+            self.task.cancel()
+        await asyncio.wait([self.task], timeout=_TO_CLOSE)
+
+    async def _run(self, client: httpx.AsyncClient, request: httpx.Request) -> None:
+        end: Exception | None = None
+        try:
+            response = await client.send(request, stream=True)
+            try:
+                await self.items.put(Head(response.status_code, response.headers))
+                stream = cast(AsyncGenerator[bytes], response.aiter_bytes())
+                async with aclosing(stream) as chunks:
+                    async for chunk in chunks:
+                        await self.items.put(chunk)
+            finally:
+                await response.aclose()
+        except Exception as error:
+            end = _failure(self._endpoint, error)
+        await self.items.put(end)
+
+
+def _new_client(connect: float) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        timeout=httpx.Timeout(connect=connect, pool=_POOL, write=_WRITE, read=None),
+        headers={"accept": "text/event-stream", "user-agent": "agentscope"},
+        # No proxy leads back to this machine, even where NO_PROXY does not say so.
+        mounts={f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
+    )
+
+
+def _failure(endpoint: Endpoint, error: Exception) -> Exception:
+    """What httpx raised, as the error that the user gets; anything else is a fault of ours and stays."""
+    match error:
+        case httpx.ConnectTimeout():
+            seconds = endpoint.timeouts.connect
+            failure = failures.timed_out(endpoint, "connection", seconds, "timeouts.connect")
+        case httpx.PoolTimeout():
+            failure = failures.unreachable(endpoint, "too many calls run at once")
+        case httpx.ConnectError() | httpx.ProxyError():
+            failure = failures.unreachable(endpoint, _reason(error))
+        case httpx.DecodingError():
+            failure = failures.malformed(endpoint, f"sent what cannot be decoded ({error})", "")
+        case httpx.TransportError() | OSError():
+            failure = failures.cut_short(endpoint, _reason(error))
+        case _:
+            return error
+    failure.__cause__ = error
+    return failure
+
+
+def _reason(error: Exception) -> str:
+    """The system's words for what happened, from wherever in the chain of causes they are."""
+    reason = str(error) or type(error).__name__
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
+        if isinstance(cause, ConnectionError) and cause.errno:
+            reason = os.strerror(cause.errno)
+        elif isinstance(cause, OSError) and cause.strerror:
+            reason = cause.strerror
+        cause = cause.__cause__ or cause.__context__
+    return reason

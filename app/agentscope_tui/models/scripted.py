@@ -1,0 +1,116 @@
+"""A model that plays a script: for the demo, and for trying an agent without a provider."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator
+
+from agentscope_tui.models.chat import (
+    ChatRequest,
+    Completion,
+    Delta,
+    FunctionCall,
+    Message,
+    ModelError,
+    ToolCallDelta,
+    ToolCallPart,
+)
+from agentscope_tui.models.estimate import estimate_usage
+from agentscope_tui.models.script import Call, Reply, ScriptFile
+
+_TOKEN = re.compile(r"\S{1,12}\s?|\s{1,12}")
+"""A piece that streams as one token: a word with the space behind it, or a part of a long one."""
+
+_END = Reply(text="The script ends here: it has no reply for this message.")
+_NO_SCRIPT = Reply(text="No script of this file is for this task: none has a `match` that its text contains.")
+
+
+class ScriptedModel:
+    """One session's play of a script file: each reply is given at most once."""
+
+    def __init__(
+        self,
+        file: ScriptFile,
+        *,
+        name: str,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        """`name` is shown as the model's name; `sleep` waits for seconds."""
+        self._file = file
+        self._name = name
+        self._sleep = sleep
+        self._left: dict[int, tuple[Reply, ...]] = {}
+        """The replies that are left, by the script's place in the file."""
+        self._calls = 0
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def complete(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
+        reply = self._take_reply(request.messages)
+        calls = tuple(self._part(call) for call in reply.tool_calls)
+        await self._sleep(reply.delay)
+        for delta in _deltas(reply, calls):
+            await self._sleep(1 / reply.tokens_per_second)
+            on_delta(delta)
+        completion = Completion(
+            text=reply.text,
+            reasoning=reply.reasoning,
+            tool_calls=calls,
+            finish_reason=reply.finish_reason or ("tool_calls" if calls else "stop"),
+            model=self._name,
+        )
+        if reply.error is not None:
+            usage = estimate_usage(request, completion, partial=True)
+            raise ModelError(reply.error.message, kind=reply.error.kind, usage=usage)
+        return completion.model_copy(update={"usage": estimate_usage(request, completion)})
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+
+    def _take_reply(self, messages: list[Message]) -> Reply:
+        """The first reply that is left and whose condition holds; from then on it is used."""
+        prompt = next((_text(message) for message in messages if message["role"] == "user"), "")
+        scripts = self._file.scripts
+        place = next((place for place, script in enumerate(scripts) if script.fits(prompt)), None)
+        if place is None:
+            return _NO_SCRIPT
+        left = self._left.setdefault(place, scripts[place].replies)
+        role, text = messages[-1]["role"], _text(messages[-1])
+        for position, reply in enumerate(left):
+            if reply.when is None or reply.when.holds(role, text):
+                rest = left[:position] + left[position + 1 :]
+                self._left[place] = rest if reply.then is None else reply.then
+                return reply
+        return _END
+
+    def _part(self, call: Call) -> ToolCallPart:
+        self._calls += 1
+        raw = call.arguments
+        arguments = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False, default=str)
+        return ToolCallPart(
+            id=f"call_{self._calls}", function=FunctionCall(name=call.name, arguments=arguments)
+        )
+
+
+def _deltas(reply: Reply, calls: tuple[ToolCallPart, ...]) -> Iterator[Delta]:
+    """The reply as it streams: reasoning, text, then the calls one after the other."""
+    for token in _TOKEN.findall(reply.reasoning):
+        yield Delta(reasoning=token)
+    for token in _TOKEN.findall(reply.text):
+        yield Delta(text=token)
+    for index, call in enumerate(calls):
+        begin = ToolCallDelta(index=index, id=call.id, name=call.function.name)
+        yield Delta(tool_calls=(begin,))
+        for token in _TOKEN.findall(call.function.arguments):
+            yield Delta(tool_calls=(ToolCallDelta(index=index, arguments=token),))
+
+
+def _text(message: Message) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,38 @@
+"""What a command line asks for beside settings: cheap to import, because `--help` needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+SETTING_FLAGS: Mapping[str, str] = {
+    "model.name": "--model",
+    "model.base_url": "--base-url",
+    "model.temperature": "--temperature",
+    "model.max_output_tokens": "--max-tokens",
+    "session.mode": "--mode",
+    "session.system": "--system",
+    "sandbox.mode": "--no-sandbox",
+    "sandbox.network": "--net",
+    "dataset.map": "--map",
+    "dataset.offset": "--offset",
+    "dataset.limit": "--limit",
+    "grading.grader": "--grader",
+    "grading.python": "--python",
+    "ui.theme": "--theme",
+}
+"""The flag that sets a setting, by the setting's key."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """`dataset` None opens the demo. `rows` are absolute indices; empty: none in the app, all in `run`.
+
+    `events` is where `run` writes events as JSON lines: a path, `-` for standard output, None for a
+    readable transcript on standard output.
+    """
+
+    dataset: Path | None = None
+    rows: tuple[int, ...] = ()
+    events: str | None = None

@@ -1,0 +1,16 @@
+"""Text from outside on a plain terminal: what would move the cursor or hide is shown as an escape."""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    """The text on one line; control and invisible characters become escapes that YAML and Python know."""
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    if char.isprintable():
+        return char
+    if char == "\n":
+        return "\\n"
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

@@ -1,0 +1,154 @@
+"""The settings: their names, what values they take, and which of them a stranger's file may not set.
+
+The defaults are in `configs/default.yaml` and nowhere else: no field here has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from agentscope_tui.grading.spec import runs_code
+
+
+@dataclass(frozen=True)
+class NeedsTrust:
+    """Marks what the file of an untrusted working folder may not set: a value for which `when` holds."""
+
+    when: Callable[[object], bool] = lambda value: True
+
+
+class OnlyUserFile:
+    """Marks what only the file in the user's config folder may set."""
+
+
+def _is_script(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("scripted:")
+
+
+def _is_code(value: object) -> bool:
+    return isinstance(value, str) and runs_code(value)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class Price(_Section):
+    """US dollars per million tokens. `cached` None: cached input costs as much as other input."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+
+
+class TimeoutSettings(_Section):
+    """Seconds to wait for a model server."""
+
+    connect: float = Field(gt=0)
+    first_token: float = Field(gt=0)
+    between_tokens: float = Field(gt=0)
+
+
+class ModelSettings(_Section):
+    """Which model answers, and how it is asked."""
+
+    name: Annotated[str | None, NeedsTrust(_is_script)]
+    base_url: Annotated[str | None, NeedsTrust()]
+    api_key_env: Annotated[str, NeedsTrust()]
+    api_key: Annotated[SecretStr | None, OnlyUserFile()]
+    temperature: float | None = Field(ge=0, le=2)
+    max_output_tokens: int = Field(ge=1)
+    context_window: int | None = Field(ge=1)
+    prices: dict[str, Price]
+    timeouts: TimeoutSettings
+
+
+class SessionSettings(_Section):
+    """How a session behaves."""
+
+    mode: Literal["step", "run"]
+    undelivered_steers: Literal["return", "send"]
+    conversation_scope: Literal["session", "turn"]
+    system: str
+
+
+class LimitSettings(_Section):
+    """Where a turn or a session ends by itself. None: no limit."""
+
+    calls: int = Field(ge=1)
+    tool_actions: int = Field(ge=0)
+    count_by: Literal["message", "turn"]
+    wall_clock: float | None = Field(gt=0)
+    tokens: int | None = Field(ge=1)
+    cost: float | None = Field(gt=0)
+
+
+class ToolSettings(_Section):
+    """What the tools may use."""
+
+    bash_timeout: float = Field(gt=0)
+    result_cap: int = Field(ge=100)
+
+
+class SandboxSettings(_Section):
+    """What holds the tools in."""
+
+    mode: Literal["auto", "bwrap", "none"]
+    network: bool
+    read_only: list[str]
+
+
+class ColumnSettings(_Section):
+    """The dataset's column for each part of a task."""
+
+    user_prompt: str
+    system_prompt: str
+    ground_truth: str
+    grader: str
+    files: str
+
+
+class DatasetSettings(_Section):
+    """Which rows are shown, and what their columns mean."""
+
+    map: ColumnSettings
+    offset: int = Field(ge=0)
+    limit: int | None = Field(ge=1)
+
+
+class GradingSettings(_Section):
+    """Who gives the rewards."""
+
+    grader: Annotated[str | None, NeedsTrust(_is_code)]
+    python: Annotated[str | None, NeedsTrust()]
+    timeout: float = Field(gt=0)
+
+
+class UiSettings(_Section):
+    """The look."""
+
+    theme: str | None
+
+
+class LogSettings(_Section):
+    """The log file."""
+
+    level: Literal["debug", "info", "warning", "error"]
+
+
+class Settings(_Section):
+    """All settings, with the sections of `configs/default.yaml`."""
+
+    model: ModelSettings
+    session: SessionSettings
+    limits: LimitSettings
+    tools: ToolSettings
+    sandbox: Annotated[SandboxSettings, NeedsTrust()]
+    dataset: DatasetSettings
+    grading: GradingSettings
+    ui: UiSettings
+    log: LogSettings

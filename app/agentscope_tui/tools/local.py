@@ -1,0 +1,166 @@
+"""The built-in tools at work in one folder: a shell, and text files."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentscope_tui.errors import UserError
+from agentscope_tui.tools import declarations, files
+from agentscope_tui.tools.arguments import check_arguments
+from agentscope_tui.tools.capping import CappedText
+from agentscope_tui.tools.process import ExitStatus, ProcessHost
+from agentscope_tui.tools.sandbox import Sandbox
+from agentscope_tui.tools.spec import OnOutput, Stream, ToolOutcome
+
+_TIMEOUT_CODE = 124
+"""The exit code of the `timeout` command."""
+_MAX_ARGUMENT = 30_000
+"""Characters (of at most 4 bytes) that surely fit one argument: Linux allows 128 KiB."""
+_JOIN = 'IFS=; script="$*"; unset IFS; set --; eval "$script"'
+_HINT = "narrow it down, for example with grep, head or tail"
+
+
+class LocalTools:
+    """`bash`, `read_file`, `write_file`, `edit_file`, `list_files` in the existing folder `workdir`.
+
+    `submit` is only declared: the host answers it. `bash_timeout` is in seconds, `result_cap` in characters.
+    """
+
+    def __init__(
+        self, workdir: Path, *, sandbox: Sandbox, bash_timeout: float = 300.0, result_cap: int = 16_000
+    ):
+        self.workdir = workdir.resolve()
+        self._sandbox = sandbox
+        self._timeout = bash_timeout
+        self._cap = result_cap
+        self._processes = ProcessHost(sandbox, self.workdir)
+        self._specs = {
+            spec["name"]: spec
+            for spec in (
+                declarations.BASH,
+                declarations.READ_FILE,
+                declarations.WRITE_FILE,
+                declarations.EDIT_FILE,
+                declarations.LIST_FILES,
+                declarations.SUBMIT,
+            )
+        }
+
+    @property
+    def specs(self) -> Sequence[dict[str, Any]]:
+        return list(self._specs.values())
+
+    @property
+    def confinement(self) -> str:
+        return self._sandbox.name
+
+    async def call(self, name: str, arguments: dict[str, Any], on_output: OnOutput) -> ToolOutcome:
+        if name not in self._specs:
+            raise UserError(f"tool {name!r} not available (there are: {', '.join(self._specs)})")
+        check_arguments(self._specs[name], arguments)
+        root, given = self.workdir, arguments
+        match name:
+            case "bash":
+                return await self._bash(given["command"], on_output)
+            case "read_file":
+                text, was_cut = await asyncio.to_thread(files.read_text, root, given["path"], self._cap)
+                return ToolOutcome(content=text.replace("\0", "�"), truncated=was_cut)
+            case "write_file":
+                done = await asyncio.to_thread(files.write_text, root, given["path"], given["content"])
+                return ToolOutcome(content=done, side_effects=True)
+            case "edit_file":
+                edit = (given["path"], given["old"], given["new"])
+                done = await asyncio.to_thread(files.edit_text, root, *edit)
+                return ToolOutcome(content=done, side_effects=True)
+            case "list_files":
+                return ToolOutcome(content=await asyncio.to_thread(files.list_folder, root, given["path"]))
+            case _:
+                raise UserError(f"tool {name!r} is answered by the session, not run")
+
+    async def run_command(
+        self,
+        command: str,
+        *,
+        timeout: float | None,
+        on_output: OnOutput | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> tuple[ExitStatus, str]:
+        """Run a shell command in the folder, confined as `bash` is; `env` adds variables.
+
+        Returns how it ended and its output (stdout and stderr as they came, capped, invalid UTF-8 and NUL
+        shown by `�`). Cancelling ends all that it started.
+        """
+        status, output = await self._run(command, timeout, on_output, env or {})
+        return status, output.text(self._cap, _HINT)
+
+    async def aclose(self) -> None:
+        await self._processes.aclose()
+
+    async def _bash(self, command: str, on_output: OnOutput) -> ToolOutcome:
+        status, output = await self._run(command, self._timeout, on_output, {})
+        note, code = _ending(status, self._timeout)
+        body = output.text(self._cap - len(note) - 1, _HINT)
+        if note and body and not body.endswith("\n"):
+            body += "\n"
+        return ToolOutcome(
+            content=body + note or "(no output)",
+            is_error=code != 0,
+            truncated=output.length > self._cap - len(note) - 1,
+            exit_code=code,
+            side_effects=True,
+        )
+
+    async def _run(
+        self, command: str, timeout: float | None, on_output: OnOutput | None, env: Mapping[str, str]
+    ) -> tuple[ExitStatus, CappedText]:
+        text = CappedText(self._cap)
+        make_decoder = codecs.getincrementaldecoder("utf-8")
+        decoders = {"stdout": make_decoder("replace"), "stderr": make_decoder("replace")}
+
+        async def collect(stream: Stream, data: bytes) -> None:
+            text.add(decoders[stream].decode(data).replace("\0", "�"))
+            if on_output is not None:
+                await on_output(stream, data)
+
+        status = await self._processes.run(
+            _shell(command),
+            cwd=self.workdir,
+            env=self._sandbox.environment(self.workdir) | {**env},
+            timeout=timeout,
+            on_output=collect,
+        )
+        for decoder in decoders.values():
+            text.add(decoder.decode(b"", final=True))
+        return status, text
+
+
+def _shell(command: str) -> list[str]:
+    """The command line of a shell command, in pieces when it is too long for one argument."""
+    if "\0" in command:
+        raise UserError("bash: argument 'command' has a NUL character; remove it")
+    pieces = [command[i : i + _MAX_ARGUMENT] for i in range(0, len(command), _MAX_ARGUMENT)]
+    if len(pieces) <= 1:
+        return ["bash", "-c", command]
+    return ["bash", "-c", _JOIN, "bash", *pieces]
+
+
+def _ending(status: ExitStatus, timeout: float) -> tuple[str, int]:
+    """What the result says of an end that is no success, and the exit code as a shell gives it."""
+    if status.timed_out:
+        return f"[timed out after {timeout:g} s]", _TIMEOUT_CODE
+    if status.signal is not None:
+        return f"[killed by signal {status.signal} ({_signal_name(status.signal)})]", 128 + status.signal
+    code = status.code or 0
+    return (f"[exit {code}]" if code else ""), code
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return "unknown"

@@ -1,0 +1,59 @@
+"""A screen of long structured text over the debugger: the frame of messages, tools and help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.screen import ModalScreen
+from textual.widgets import Footer
+
+from agentscope_widgets.blocks import Block
+from agentscope_widgets.detail_view import DetailView
+
+
+class DetailScreen(ModalScreen[None]):
+    """Shows blocks; a subclass makes them. `j` changes to the other form where there is one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "back", id="detail.leave"),
+        Binding(
+            "j", "other_form", "as JSON", id="detail.json", tooltip="Show the same as JSON, or as text again"
+        ),
+    ]
+    HEADING: ClassVar[str] = ""
+    HAS_JSON: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._as_json = False
+
+    def compose(self) -> ComposeResult:
+        with Container(id="detail-pane", classes="pane"):
+            yield DetailView(id="detail")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#detail-pane").border_title = self.HEADING
+        self._draw()
+        self.query_one(DetailView).focus()
+
+    def blocks(self, as_json: bool) -> Sequence[Block]:
+        """What to show."""
+        return ()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "other_form" or self.HAS_JSON
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_other_form(self) -> None:
+        self._as_json = not self._as_json
+        self._draw()
+
+    def _draw(self) -> None:
+        self.query_one(DetailView).show(self.blocks(self._as_json))

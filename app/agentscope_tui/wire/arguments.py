@@ -1,0 +1,47 @@
+"""A tool call's arguments: from the JSON text that a model wrote to the object that frames carry."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+MAX_DEPTH = 100
+"""Levels of nesting; what is deeper cannot be carried in a frame or an event."""
+
+
+class BadArguments(ValueError):
+    """Arguments that no tool can be called with; says why, for the model to read."""
+
+
+def parse_arguments(text: str) -> dict[str, Any]:
+    """The arguments as an object; no text at all is an empty one.
+
+    Raises:
+        BadArguments: no JSON, no object, or nested too deeply.
+    """
+    try:
+        arguments = json.loads(text) if text.strip() else {}
+    except ValueError as problem:
+        raise BadArguments(f"The arguments are not valid JSON: {problem}.") from problem
+    except RecursionError:
+        raise BadArguments("The arguments are nested too deeply.") from None
+    if not isinstance(arguments, dict):
+        raise BadArguments("The arguments must be a JSON object.")
+    if too_deep(arguments):
+        raise BadArguments("The arguments are nested too deeply.")
+    return arguments
+
+
+def too_deep(value: object) -> bool:
+    """Whether JSON data has more than `MAX_DEPTH` levels."""
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return False
+    return any(isinstance(item, dict | list) for item in level)
