@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from agentscope_tui import __version__
 from agentscope_tui.errors import UsageError, UserError
@@ -89,9 +89,9 @@ def _open_app(words: list[str]) -> int:
         raise UsageError(f"the command goes first: agentscope {parsed.dataset} ...")
     if len(parsed.row or ()) > 1:
         raise UsageError("the app opens one row at once: use --row once, or `agentscope run` for many")
-    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+    if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         raise UsageError(
-            "the app needs a terminal, and this is none: use `agentscope run` without a screen (--help)"
+            "the app needs a terminal: without one, use `agentscope run` (agentscope run --help)"
         )
     config = _load(parsed)
     _start_log(config)
@@ -207,7 +207,7 @@ def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
 
 def _index(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no row index: rows are counted from 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a row index: rows are counted from 0")
     return int(text)
 
 
@@ -216,6 +216,11 @@ def _pair(text: str) -> tuple[str, str]:
     if not (part and equals and column):
         raise argparse.ArgumentTypeError(f"{text!r} is not PART=COLUMN, as in user_prompt=question")
     return part, column
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """None is what a closed standard stream is."""
+    return stream is not None and stream.isatty()
 
 
 def _load(parsed: argparse.Namespace) -> Config:

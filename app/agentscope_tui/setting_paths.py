@@ -44,7 +44,7 @@ def only_in_user_file(path: Path) -> bool:
 
 
 def takes_text(path: Path) -> bool:
-    """Whether the setting takes text, so that `1234` in the environment is no number."""
+    """Whether the setting takes text, so that `1234` in the environment stays text."""
     schema = _schema(path)
     return any(part.get("type") == "string" for part in schema.get("anyOf", [schema]))
 

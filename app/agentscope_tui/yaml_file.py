@@ -19,7 +19,7 @@ def read_settings_file(file: Path) -> tuple[Mapping[Any, object], bytes] | None:
 
     Raises:
         UserError: it cannot be read.
-        UsageError: it is no YAML mapping.
+        UsageError: it is not a YAML mapping.
     """
     try:
         if not file.exists():
@@ -31,7 +31,7 @@ def read_settings_file(file: Path) -> tuple[Mapping[Any, object], bytes] | None:
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from error
     if len(content) > _LARGEST:
-        raise UsageError(f"{file} is larger than 1 MiB: this is no settings file")
+        raise UsageError(f"{file} is larger than 1 MiB, too large for a settings file")
     tree = parse_yaml(content, str(file))
     if tree is None:
         return {}, content

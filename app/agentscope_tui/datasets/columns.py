@@ -75,7 +75,7 @@ def _text(value: object, column: str) -> str | None:
 
 
 def _as_text(value: object) -> str | None:
-    """A value as text; what is no string as its JSON text."""
+    """A string as it is, any other value as its JSON text."""
     if _is_missing(value):
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -118,7 +118,7 @@ def _files(value: object, column: str) -> dict[str, str]:
 def _inside(name: str, column: str) -> str:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.name or "\0" in name:
-        raise RowProblem(f"'{column}': {name!r} is no path inside the task's folder")
+        raise RowProblem(f"'{column}': {name!r} is not a path inside the task's folder")
     return str(path)
 
 

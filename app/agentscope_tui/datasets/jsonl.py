@@ -12,7 +12,7 @@ from agentscope_tui.datasets.json_row import parse_row
 from agentscope_tui.datasets.row_cache import RowCache
 from agentscope_tui.datasets.row_index import RowIndex
 from agentscope_tui.datasets.task import RowError, RowProblem, Task
-from agentscope_tui.errors import UserError
+from agentscope_tui.errors import UsageError, UserError
 
 _AT_ONCE = 256
 _BATCH = 8192
@@ -30,7 +30,8 @@ class JsonlDataset:
         """Opens the file and scans its first lines.
 
         Raises:
-            UserError: no such file, no file that can be read, or no row in it or in range.
+            UsageError: no such file, not a regular file, or no row in range.
+            UserError: the file cannot be read.
         """
         self.path = path
         self.offset = offset
@@ -59,7 +60,8 @@ class JsonlDataset:
         """Find all rows in range: for a thread. `on_progress` is called there with `len` as it grows.
 
         Raises:
-            UserError: the file cannot be read on, or there is no row in range after all.
+            UsageError: there is no row in range after all.
+            UserError: the file cannot be read on.
         """
         while not self.complete and not stop.is_set():
             self._advance(_BATCH)
@@ -76,12 +78,12 @@ class JsonlDataset:
         """The row with this index. Scans as far as it takes, which for a large file takes a while.
 
         Raises:
-            UserError: there is no such row in range; names the valid ones.
+            UsageError: there is no such row in range; names the valid ones.
         """
         while not self.complete and self._index.count <= index:
             self._advance(_BATCH)
         if not self.offset <= index < self.offset + len(self):
-            raise UserError(self._out_of_range(index))
+            raise UsageError(self._out_of_range(index))
         return self._row(index)
 
     def close(self) -> None:
@@ -118,9 +120,9 @@ class JsonlDataset:
         if not self.complete or len(self) > 0:
             return
         if self._index.count == 0:
-            raise UserError(f"{self.path} has no rows: it needs one JSON object a line")
+            raise UsageError(f"{self.path} has no rows: it needs one JSON object a line")
         last = self._index.count - 1
-        raise UserError(f"offset {self.offset} is past the end of {self.path}: its rows are 0 to {last}")
+        raise UsageError(f"offset {self.offset} is past the end of {self.path}: its rows are 0 to {last}")
 
     def _out_of_range(self, index: int) -> str:
         while not self.complete:
@@ -133,12 +135,13 @@ def _open(path: Path) -> RowIndex:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise UserError(f"{path} is a folder: name a file of JSON lines in it")
+            raise UsageError(f"{path} is a folder: name a file of JSON lines in it")
         if not stat.S_ISREG(mode):
-            raise UserError(f"{path} is not a regular file: save the rows to a file first")
+            raise UsageError(f"{path} is not a regular file: save the rows to a file first")
         return RowIndex(path)
     except FileNotFoundError:
-        raise UserError(f"no such dataset: {path} (in {Path.cwd()})") from None
+        where = "" if path.is_absolute() else f" (looked in {Path.cwd()})"
+        raise UsageError(f"no such dataset: {path}{where}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"cannot read {path}: {reason}") from error

@@ -10,7 +10,7 @@ from typing import Protocol
 from agentscope_tui.datasets.columns import Columns
 from agentscope_tui.datasets.jsonl import JsonlDataset
 from agentscope_tui.datasets.task import RowError, Task
-from agentscope_tui.errors import UserError
+from agentscope_tui.errors import UsageError
 
 _OTHER_FORMATS = frozenset({".json", ".csv", ".tsv", ".parquet", ".arrow", ".gz", ".zst", ".xlsx"})
 
@@ -37,7 +37,8 @@ class Dataset(Protocol):
         """Find all rows in range: for a thread. `on_progress` is called there with `len` as it grows.
 
         Raises:
-            UserError: the file cannot be read on, or there is no row in range after all.
+            UsageError: there is no row in range after all.
+            UserError: the file cannot be read on.
         """
 
     def row_at(self, position: int) -> Task | RowError:
@@ -47,7 +48,7 @@ class Dataset(Protocol):
         """The row with this index, which may have to be scanned for.
 
         Raises:
-            UserError: there is no such row in range; names the valid ones.
+            UsageError: there is no such row in range; names the valid ones.
         """
 
     def close(self) -> None:
@@ -60,8 +61,9 @@ def open_dataset(
     """The dataset in `path`, with its first rows known; `scan` finds the others.
 
     Raises:
-        UserError: no such file, a format that cannot be read, or no rows.
+        UsageError: no such file, a format that cannot be read, or no row in range.
+        UserError: the file cannot be read.
     """
     if path.suffix.lower() in _OTHER_FORMATS and path.is_file():
-        raise UserError(f"{path} is not JSON lines: convert it to one JSON object a line (.jsonl)")
+        raise UsageError(f"{path} is not JSON lines: convert it to one JSON object a line (.jsonl)")
     return JsonlDataset(path, offset=offset, limit=limit, columns=columns)

@@ -1,4 +1,4 @@
-"""A task: what a row of a dataset asks of an agent; or the reason why a row is none."""
+"""A task: what a row of a dataset asks of an agent; or why a row is not a task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Task:
 
 @dataclass(frozen=True)
 class RowError:
-    """A row that is no task. `reason` is one line; `str()` puts the row and the line before it."""
+    """A row that is not a task. `reason` is one line; `str()` puts the row and the line before it."""
 
     index: int
     line: int
@@ -36,4 +36,4 @@ class RowError:
 
 
 class RowProblem(Exception):
-    """Why a row is no task, on its way to the `RowError` that says where the row is."""
+    """Why a row is not a task, on its way to the `RowError` that says where the row is."""

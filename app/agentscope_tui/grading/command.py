@@ -18,7 +18,7 @@ from agentscope_tui.grading.grader import Grade, GradeInput, GraderError, shorte
 
 _MOST_BYTES = 64 << 10
 _CANNOT_START = (126, 127)
-"""The shell's exit codes for a command that is no program, or is not there."""
+"""The shell's exit codes for a command that cannot be executed or found."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def _checked(pattern: str | None) -> str | None:
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(f"grader `regex`: {pattern!r} is no regular expression: {error}") from None
+        raise UsageError(f"grader `regex`: {pattern!r} is not a regular expression: {error}") from None
     return pattern
 
 

@@ -7,12 +7,11 @@ It is run by path with an interpreter of the user's choice, Python 3.9 or newer:
 The job comes as one line of JSON on standard input, the result goes as one line of JSON to RESULT_FD:
 `{"reward": 1.0, "reason": ""}` or `{"error": one line, "detail": a traceback}`. Standard input stays open
 as long as the host lives; when it closes, this process and its children end. What the user's code prints
-is no result and disturbs none.
+does not disturb the result.
 """
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 import json
@@ -97,14 +96,19 @@ def find(name: str, folder: str) -> Any:
             raise JobError(f"{module_name} has no {path}")
         found = getattr(found, part)
     if not callable(found):
-        raise JobError(f"{name} is no function")
+        raise JobError(f"{name} is not a function")
     return found
 
 
 def call(function: Callable[..., Any], values: dict[str, Any]) -> Any:
     positional, named = arguments(function, values)
     result = function(*positional, **named)
-    return asyncio.run(finish(result)) if inspect.isawaitable(result) else result
+    if not inspect.isawaitable(result):
+        return result
+    # Slow to import, and most functions need none of it.
+    import asyncio
+
+    return asyncio.run(finish(result))
 
 
 async def finish(awaitable: Awaitable[Any]) -> Any:
@@ -112,7 +116,7 @@ async def finish(awaitable: Awaitable[Any]) -> Any:
 
 
 def arguments(function: Callable[..., Any], values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    positional: list[Any] = []
+    positional: dict[str, Any] = {}
     named: dict[str, Any] = {}
     unknown: list[str] = []
     takes_all = False
@@ -121,14 +125,16 @@ def arguments(function: Callable[..., Any], values: dict[str, Any]) -> tuple[lis
             takes_all = True
         elif parameter.kind is not parameter.VAR_POSITIONAL and name in values:
             if parameter.kind is parameter.POSITIONAL_ONLY:
-                positional.append(values[name])
+                positional[name] = values[name]
             else:
                 named[name] = values[name]
         elif parameter.kind is not parameter.VAR_POSITIONAL and parameter.default is parameter.empty:
             unknown.append(name)
     if unknown:
         raise JobError(f"the function wants {', '.join(unknown)}; it can have {', '.join(values)}")
-    return positional, {**values, **named} if takes_all else named
+    if takes_all:
+        named = {name: value for name, value in values.items() if name not in positional}
+    return list(positional.values()), named
 
 
 def as_grade(result: Any) -> dict[str, Any]:

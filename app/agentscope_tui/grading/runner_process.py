@@ -93,7 +93,7 @@ async def _exchange(
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
-    """The user's code could write to the pipe too: what is no result counts as none."""
+    """The result, None for anything else: the user's code could write to the pipe too."""
     with suppress(ValueError):
         result = json.loads(line)
         if isinstance(result, dict) and ("error" in result or isinstance(result.get("reward"), float)):

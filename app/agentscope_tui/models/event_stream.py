@@ -16,6 +16,9 @@ from agentscope_tui.models.sse import EventTooLong, ServerSentEvent, SSEDecoder
 
 log = logging.getLogger(__name__)
 
+_FIRST_TOKEN = ("first token", "model.timeouts.first_token")
+_BETWEEN_TOKENS = ("next token", "model.timeouts.between_tokens")
+"""What is waited for, and the setting that says how long."""
 _KEPT_START = 2000
 """Bytes of an answer's start that are kept, to show what it is if it is no stream."""
 _ERROR_BODY = 64 * 1024
@@ -125,8 +128,7 @@ class EventStream:
             async with asyncio.timeout_at(self._deadline):
                 item = await self._items.get()
         except TimeoutError:
-            wanted = "next token" if self._tokens else "first token"
-            setting = "timeouts.between_tokens" if self._tokens else "timeouts.first_token"
+            wanted, setting = _BETWEEN_TOKENS if self._tokens else _FIRST_TOKEN
             raise failures.timed_out(self._endpoint, wanted, self._limit, setting) from None
         if isinstance(item, Exception):
             raise item

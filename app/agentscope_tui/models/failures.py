@@ -141,17 +141,17 @@ def cut_short(endpoint: Endpoint, reason: str) -> ModelError:
     return _error(endpoint, "connection", message, reason)
 
 
-def unreachable(endpoint: Endpoint, reason: str) -> ModelError:
+def unreachable(endpoint: Endpoint, reason: str, *, kind: ErrorKind = "connection") -> ModelError:
     """The error for a server that no connection was made to."""
     message = (
         f"no server answers at {endpoint.shown} ({one_line(reason)}): "
         "check that it is running, and --base-url and the network"
     )
-    return _error(endpoint, "connection", message, reason)
+    return _error(endpoint, kind, message, reason)
 
 
 def timed_out(endpoint: Endpoint, waiting_for: str, seconds: float, setting: str) -> ModelError:
-    """The error for a limit of time; `setting` is the one that allows more."""
+    """The error for a server that was silent too long; `setting` is the one that allows more."""
     message = f"{endpoint.host} gave no {waiting_for} within {seconds:g} s: try again, or raise {setting}"
     return _error(endpoint, "timeout", message, "")
 

@@ -132,12 +132,14 @@ def _failure(endpoint: Endpoint, error: Exception) -> Exception:
     """What httpx raised, as the error that the user gets; anything else is a fault of ours and stays."""
     match error:
         case httpx.ConnectTimeout():
-            seconds = endpoint.timeouts.connect
-            failure = failures.timed_out(endpoint, "connection", seconds, "timeouts.connect")
+            reason = f"no connection within {endpoint.timeouts.connect:g} s"
+            failure = failures.unreachable(endpoint, reason, kind="timeout")
         case httpx.PoolTimeout():
             failure = failures.unreachable(endpoint, "too many calls run at once")
         case httpx.ConnectError() | httpx.ProxyError():
             failure = failures.unreachable(endpoint, _reason(error))
+        case UnicodeError():
+            failure = failures.unreachable(endpoint, "not a host name")
         case httpx.DecodingError():
             failure = failures.malformed(endpoint, f"sent what cannot be decoded ({error})", "")
         case httpx.TransportError() | OSError():

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from agentscope_tui.errors import UserError
+from agentscope_tui.errors import UsageError
 from agentscope_tui.models.failures import ErrorKind
 
 
-class ScriptError(UserError):
+class ScriptError(UsageError):
     """A script that cannot be used: names the file, the place in it and what is allowed there."""
 
 
@@ -113,7 +113,7 @@ def load_script(file: Path) -> ScriptFile:
     """Read and check a script.
 
     Raises:
-        UserError: it cannot be read, is not YAML, or has something that the format does not allow.
+        UsageError: it cannot be read, is not YAML, or has something that the format does not allow.
     """
     from agentscope_tui.yaml_file import parse_yaml
 

@@ -16,7 +16,6 @@ from agentscope_tui import __version__
 from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.config import Config
-from agentscope_tui.datasets.columns import Columns
 from agentscope_tui.datasets.source import Dataset, open_dataset
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UsageError
@@ -248,10 +247,9 @@ def open_rows(config: Config, options: Options) -> tuple[Launcher, Dataset]:
     settings = config.settings
     demo = options.dataset is None
     path = demo_dataset() if options.dataset is None else options.dataset
-    columns = Columns(**settings.dataset.map.model_dump())
     model = settings.model.name or (f"scripted:{demo_script()}" if demo else None)
     dataset = open_dataset(
-        path, offset=settings.dataset.offset, limit=settings.dataset.limit, columns=columns
+        path, offset=settings.dataset.offset, limit=settings.dataset.limit, columns=config.columns
     )
     for index in options.rows:
         dataset.row(index)

@@ -6,31 +6,24 @@ Intents are plain methods; what comes of them is told on the bus.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Literal, assert_never
 
-from agentscope_tui import __version__
 from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.errors import UserError
-from agentscope_tui.events import (
-    ErrorOccurred,
-    Graded,
-    LimitReached,
-    SessionEnded,
-    SessionStarted,
-    StateChanged,
-    UserMessageSent,
-)
+from agentscope_tui.events import ErrorOccurred, Graded, LimitReached, SessionEnded, StateChanged, UserMessageSent
 from agentscope_tui.models.chat import Model
 from agentscope_tui.session.gate import Decision, Gate
 from agentscope_tui.session.ledger import ToolLedger
 from agentscope_tui.session.limits import Meter
-from agentscope_tui.session.link import Request, Response, RunnerLink, interrupted_answer
+from agentscope_tui.session.link import Request, Response, RunnerLink
 from agentscope_tui.session.model_calls import ModelCalls
+from agentscope_tui.session.opening import greeting, introduction
 from agentscope_tui.session.reward import AnswerGrader, graded
 from agentscope_tui.session.settings import SessionSettings
-from agentscope_tui.session.steering import QueuedSteer, SteerQueue
+from agentscope_tui.session.steering import SteerQueue
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
 from agentscope_tui.tools.spec import Toolset, validate_tools
@@ -41,15 +34,12 @@ from agentscope_tui.wire.frames import (
     LlmRequest,
     RunnerFrame,
     RunnerState,
-    SessionStart,
-    Shutdown,
     UserMessage,
 )
 
-Status = Literal["starting", "idle", "running", "interrupting", "ended", "failed"]
+log = logging.getLogger(__name__)
 
-START_TIMEOUT = 60.0
-"""Seconds that a runner has to become idle after `session_start`."""
+Status = Literal["starting", "idle", "running", "interrupting", "ended", "failed"]
 
 
 class SessionError(UserError):
@@ -88,11 +78,7 @@ class Session:
         self._meter = Meter(settings.limits)
         self._ledger = ToolLedger()
         self._link = RunnerLink(
-            channel,
-            serve=self._serve,
-            on_frame=self._on_frame,
-            on_lost=lambda reason: self._spawn(self._fail(reason), "fails"),
-            caught_up=caught_up,
+            channel, serve=self._serve, on_frame=self._on_frame, on_lost=self._fail, caught_up=caught_up
         )
         self._model_calls = ModelCalls(
             model,
@@ -117,10 +103,12 @@ class Session:
             clock=self._clock,
         )
         self._turn = Turn(0)
-        self._deferred: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
+        self._gradings = 0
+        self._failure = ""
+        self._closing: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
-        self._at_rest = asyncio.Event()
+        self._rest = asyncio.Event()
         self._closed = asyncio.Event()
 
     # Life
@@ -130,53 +118,54 @@ class Session:
 
         Raises:
             ToolSpecError: a tool declaration is bad; nothing has started.
-            SessionError: the runner did not come up.
+            SessionError: the runner did not come up, or the session was ended meanwhile.
         """
         validate_tools(self._tools.specs)
-        self.bus.publish(self._introduction())
+        model = self._model.name if self._model else ""
+        grader = self._grader.name if self._grader else None
+        self.bus.publish(introduction(self.settings, self._tools, model=model, grader=grader))
         self.bus.publish(StateChanged(status="starting"))
         self.gate.announce()
         self._link.open()
-        self._link.post(self._greeting())
+        self._link.post(greeting(self.settings, self._tools, self.bus.session_id))
+        timeout = self.settings.start_timeout
         try:
-            await asyncio.wait_for(self._ready.wait(), START_TIMEOUT)
+            await asyncio.wait_for(self._ready.wait(), timeout)
         except TimeoutError:
-            await self._fail(f"the runner was not ready within {START_TIMEOUT:.0f} s")
-        if self.status == "failed":
-            raise SessionError(self._turn.failure)
+            self._fail(f"the runner was not ready within {timeout:g} s")
+        if self._closing is not None:
+            await self._closed.wait()
+            raise SessionError(self._failure or "the session was ended before its runner was ready")
 
     async def end(self, reason: str = "") -> None:
         """Stop everything of this session and close it; returns when nothing of it runs any more."""
-        if self.status not in ("ended", "failed"):
+        if self._closing is None:
             self.interrupt("the session was ended")
-            self._link.post(Shutdown())
-            await self._close("ended", reason)
+            self._finish("ended", reason)
         await self._closed.wait()
 
     async def settled(self) -> None:
         """Return once no turn runs and nothing is being graded, or the session is over."""
-        while True:
-            await self._at_rest.wait()
-            grading = [task for task in self._tasks if task.get_name() == "grading"]
-            if not grading:
-                return
-            await asyncio.wait(grading)
+        while not self._at_rest:
+            await self._rest.wait()
 
     # What the user asks for
 
     def send(self, text: str) -> None:
         """Say something to the agent: a new turn when idle, a steer while it runs.
 
+        What comes while the turn is being stopped waits, and starts the next turn.
+
         Raises:
             SessionError: the session is over.
         """
         match self.status:
             case "idle":
-                self._begin_turn(text)
+                self._begin_turn(self._clock.new_id(), text)
             case "running":
-                self._steers.add(self._clock.new_id(), text)
+                self._steers.add(self._clock.new_id(), text, next_turn=self._turn.over)
             case "starting" | "interrupting":
-                self._deferred.append(text)
+                self._steers.add(self._clock.new_id(), text, next_turn=True)
             case "ended" | "failed":
                 raise SessionError("this session is over: run the row again to go on")
             case _:
@@ -220,27 +209,33 @@ class Session:
 
     def interrupt(self, reason: str = "interrupted by the user") -> bool:
         """Abort the running turn now: model stream, tools and all they started. False when none runs."""
-        if self.status != "running":
+        if self.status == "idle":
+            # Called as the idle is told, while a message waits to start the next turn: that turn is meant.
+            self._begin_waiting_turn()
+        if self.status != "running" or self._turn.over:
             return False
         self._turn.interrupted = reason
         self._set_status("interrupting")
-        self._give_back(self._steers.return_undelivered(handed_over=False))
+        self._steers.turn_stopped(send=self._sends_undelivered)
         self._link.post(Abort(reason="user_interrupt"))
         self._link.cancel_requests()
         return True
 
     # Turns
 
-    def _begin_turn(self, text: str) -> None:
-        turn = self._turn = Turn(self._turn.number + 1)
-        message = UserMessage(msg_id=self._clock.new_id(), text=text)
-        turn.message_ids.add(message.msg_id)
+    def _begin_turn(self, msg_id: str, text: str) -> None:
+        turn = self._turn = Turn(self._turn.number + 1, {msg_id})
         self._meter.turn_started()
-        self.bus.publish(UserMessageSent(msg_id=message.msg_id, text=text, turn=turn.number))
+        self.bus.publish(UserMessageSent(msg_id=msg_id, text=text, turn=turn.number))
+        self._link.post(UserMessage(msg_id=msg_id, text=text))
         self._set_status("running")
-        self._link.post(message)
         if self.settings.limits.wall_clock is not None:
             self._spawn(self._watch_clock(turn, self.settings.limits.wall_clock), "wall clock")
+
+    def _begin_waiting_turn(self) -> None:
+        waiting = self._steers.take_first()
+        if waiting is not None:
+            self._begin_turn(waiting.msg_id, waiting.text)
 
     async def _watch_clock(self, turn: Turn, seconds: float) -> None:
         """Interrupt the turn when it has run this long; time held at the gate does not count."""
@@ -250,14 +245,19 @@ class Session:
             now = self._clock.monotonic()
             used += 0.0 if self.gate.waiting else now - last
             last = now
-            if self._turn is not turn or self.status != "running":
+            if self._turn is not turn or self.status != "running" or turn.over:
                 return
         turn.limit = f"limit reached: {seconds:g} s in this turn (setting limits.wall_clock)"
         self.bus.publish(LimitReached(limit="wall_clock", value=seconds, reason=turn.limit))
         self.interrupt(turn.limit)
 
     def _hand_over(self) -> None:
-        """Give the queued steers to the runner; called just before the frame after which it looks."""
+        """Give the queued steers to the runner; called just before the frame after which it looks.
+
+        Without a model call left to take them they stay, and return to the user as the turn ends.
+        """
+        if not self._meter.has_call_for_steer():
+            return
         steers = self._steers.hand_over()
         for steer in steers:
             self._turn.message_ids.add(steer.msg_id)
@@ -269,135 +269,142 @@ class Session:
         """The runner is idle: wait for what still ends, tell the outcome, grade, go on with what waits."""
         self._link.cancel_requests()
         await self._link.requests_ended()
-        if self.status not in ("running", "interrupting"):
+        if self._closing is not None:
             return
         if turn.interrupted is not None:
-            self.bus.publish(turn.interrupt_report(self._ledger.not_run()))
-        returned = self._steers.return_undelivered(handed_over=True)
+            self._report_interrupt(turn)
+        history_kept = self.settings.conversation_scope == "session"
+        self._steers.turn_ended(send=self._sends_undelivered, history_kept=history_kept)
         outcome, reason = turn.outcome(frame.reason)
         if outcome == "limit" and not turn.limit:
             self.bus.publish(LimitReached(limit="calls", value=self.settings.limits.calls, reason=reason))
         if outcome == "completed":
             self._grade(turn, frame.reward)
         self._set_status("idle", outcome=outcome, reason=reason)
-        self._give_back(returned)
-        self._send_deferred()
+        self._begin_waiting_turn()
 
-    def _give_back(self, steers: list[QueuedSteer]) -> None:
-        if self.settings.undelivered_steers == "send":
-            self._deferred.extend(steer.text for steer in steers)
+    def _report_interrupt(self, turn: Turn) -> None:
+        self.bus.publish(turn.interrupt_report(self._ledger.not_run()))
+        self._ledger.forget()
 
-    def _send_deferred(self) -> None:
-        deferred, self._deferred = self._deferred, []
-        for text in deferred:
-            self.send(text)
+    @property
+    def _sends_undelivered(self) -> bool:
+        return self.settings.undelivered_steers == "send"
 
     def _grade(self, turn: Turn, own_reward: float | None) -> None:
         if own_reward is not None:
             self.bus.publish(Graded(grader="agent", turn=turn.number, reward=own_reward))
         if self._grader is not None:
+            self._gradings += 1
             self._spawn(self._run_grader(self._grader, turn), "grading")
 
     async def _run_grader(self, grader: AnswerGrader, turn: Turn) -> None:
         answer = turn.last_text if turn.answer is None else turn.answer
         messages = self._model_calls.messages
-        self.bus.publish(
-            await graded(grader, answer, messages, turn=turn.number, monotonic=self._clock.monotonic)
-        )
+        try:
+            reward = await graded(
+                grader, answer, messages, turn=turn.number, monotonic=self._clock.monotonic
+            )
+            self.bus.publish(reward)
+        finally:
+            self._gradings -= 1
+            self._note_rest()
 
     # Frames
 
-    async def _serve(self, frame: Request) -> Response:
-        if self.status != "running":
-            return interrupted_answer(frame)
+    def _serve(self, frame: Request) -> Coroutine[Any, Any, Response] | None:
         if isinstance(frame, LlmRequest):
-            return await self._model_calls.answer(frame, self._turn)
-        return await self._tool_calls.answer(frame, self._turn, self._model_calls.number)
+            self._steers.note_request(frame.openai_body.get("messages"))
+        if self.status != "running" or self._turn.over:
+            return None
+        if isinstance(frame, LlmRequest):
+            return self._model_calls.answer(frame, self._turn)
+        return self._tool_calls.answer(frame, self._turn, self._model_calls.number)
 
     def _on_frame(self, frame: RunnerFrame) -> None:
         if isinstance(frame, EpisodeError):
-            self._spawn(self._fail(frame.note or "the runner reported an error"), "fails")
+            self._fail(frame.note or "the runner reported an error")
         elif isinstance(frame, RunnerState) and frame.status == "idle":
             self._on_idle(frame)
 
     def _on_idle(self, frame: RunnerState) -> None:
-        stale = frame.msg_id is not None and frame.msg_id not in self._turn.message_ids
+        turn = self._turn
+        stale = frame.msg_id is not None and frame.msg_id not in turn.message_ids
         if self.status == "starting":
             self._set_status("idle")
             self._ready.set()
-            self._send_deferred()
-        elif self.status in ("running", "interrupting") and not stale:
-            self._spawn(self._end_turn(self._turn, frame), "turn ends")
+            self._begin_waiting_turn()
+        elif self.status in ("running", "interrupting") and not stale and not turn.over:
+            turn.over = True
+            self._spawn(self._end_turn(turn, frame), "turn ends")
 
     # The end
 
-    async def _fail(self, reason: str) -> None:
-        if self.status not in ("ended", "failed"):
-            self._turn.failure = reason
+    def _fail(self, reason: str) -> None:
+        if self._closing is None:
+            self._failure = reason
             self.bus.publish(ErrorOccurred(source="runner", message=reason))
-            await self._close("failed", reason)
+            self._finish("failed", reason)
 
-    async def _close(self, status: Literal["ended", "failed"], reason: str) -> None:
+    def _finish(self, status: Literal["ended", "failed"], reason: str) -> None:
         interrupting, self.status = self.status == "interrupting", status
-        self._link.cancel_requests()
-        await self._link.requests_ended()
-        if interrupting:
-            self.bus.publish(self._turn.interrupt_report(self._ledger.not_run()))
-        self._steers.return_undelivered(handed_over=True)
-        await self._tools.aclose()
-        if self._model is not None:
-            await self._model.aclose()
+        # A task of its own: whoever asked for the end may be cancelled, or be closed by it.
+        self._closing = asyncio.create_task(
+            self._close(status, reason, self._turn if interrupting else None), name="session closes"
+        )
+        self._ready.set()
+
+    async def _close(
+        self, status: Literal["ended", "failed"], reason: str, interrupted: Turn | None
+    ) -> None:
         await self._link.aclose()
-        others = self._tasks - {asyncio.current_task()}
-        for task in others:
+        if interrupted is not None:
+            self._report_interrupt(interrupted)
+        self._steers.session_ended()
+        tasks = tuple(self._tasks)
+        for task in tasks:
             task.cancel()
-        if others:
-            await asyncio.wait(others)
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._release("tools", self._tools)
+        if self._model is not None:
+            await self._release("model", self._model)
         self.bus.publish(SessionEnded(status=status, reason=reason))
-        for event in (self._closed, self._ready, self._at_rest):
-            event.set()
+        self._closed.set()
+        self._note_rest()
+
+    async def _release(self, name: str, resource: Toolset | Model) -> None:
+        try:
+            await resource.aclose()
+        except Exception as error:
+            log.exception("closing the %s failed", name)
+            message = f"closing the {name} failed: {type(error).__name__}: {error}"
+            self.bus.publish(ErrorOccurred(source="session", message=message))
 
     # Small things
 
-    def _introduction(self) -> SessionStarted:
-        settings = self.settings
-        return SessionStarted(
-            version=__version__,
-            dataset=settings.dataset,
-            row=settings.row,
-            runner=settings.runner,
-            model=self._model.name if self._model else "",
-            system=settings.system,
-            tools=[dict(spec) for spec in self._tools.specs],
-            limits={name: value for name, value in vars(settings.limits).items() if value is not None},
-            temperature=settings.model.temperature,
-            confinement=self._tools.confinement,
-            grader=self._grader.name if self._grader else None,
-            folder=str(settings.folder or ""),
-        )
+    @property
+    def _at_rest(self) -> bool:
+        return self._closed.is_set() or (self.status == "idle" and not self._gradings)
 
-    def _greeting(self) -> SessionStart:
-        settings = self.settings
-        return SessionStart(
-            session_id=self.bus.session_id,
-            system=settings.system,
-            tools=[dict(spec) for spec in self._tools.specs],
-            turn_cap=settings.limits.calls,
-            max_output_tokens=settings.model.max_output_tokens,
-            temperature=settings.model.temperature,
-            conversation_scope=settings.conversation_scope,
-            context_window=settings.context_window,
-        )
+    def _note_rest(self) -> None:
+        if self._at_rest:
+            self._rest.set()
+        else:
+            self._rest.clear()
 
     def _set_status(self, status: Literal["idle", "running", "interrupting"], **fields: Any) -> None:
         self.status = status
-        if status == "idle":
-            self._at_rest.set()
-        else:
-            self._at_rest.clear()
+        self._note_rest()
         self.bus.publish(StateChanged(status=status, turn=self._turn.number, **fields))
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        def ended(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled() and (error := task.exception()) is not None:
+                log.error("the task `%s` failed", name, exc_info=error)
+                self._fail(f"agentscope failed: {type(error).__name__}: {error}")
+
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(ended)

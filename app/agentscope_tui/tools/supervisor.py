@@ -304,27 +304,27 @@ def _descendants(root: int, spare: set[int] | frozenset[int] = frozenset()) -> d
 
 def _execute(request: int, out: int, err: int) -> NoReturn:
     """Become the command. What stops it from starting is said on its stderr: 127 not found, 126 the rest."""
-    os.setsid()
-    null = os.open(os.devnull, os.O_RDWR)
-    for source, target in ((null, 0), (out, 1), (err, 2)):
-        os.dup2(source, target)
-    with open(request, "rb") as file:
-        file.seek(0)
-        wanted = json.load(file)
-    # Python ignores these two, and a program inherits what is ignored.
-    for signum in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(signum, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    doing = "set the limits"
+    doing = "start a command"
     try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        with open(request, "rb", closefd=False) as file:
+            file.seek(0)
+            wanted = json.load(file)
+        for source, target in ((null, 0), (out, 1), (err, 2)):
+            os.dup2(source, target)
+        # Python ignores these two, and a program inherits what is ignored.
+        for signum in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(signum, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        doing = "set the limits"
         _limit(wanted["limits"])
         doing = f"enter {wanted['cwd']}"
         os.chdir(wanted["cwd"])
         doing = f"run {wanted['argv'][0]}"
         os.execvpe(wanted["argv"][0], wanted["argv"], wanted["env"])
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        _complain(2, doing, reason)
+        _complain(err, doing, error.strerror if isinstance(error, OSError) else error)
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.events import TurnOutcome
 from agentscope_tui.session.state import SessionState
+from agentscope_widgets.look import Tone
 from agentscope_widgets.row_list import RowCells
 
-_OUTCOMES = {
+_OUTCOMES: Mapping[TurnOutcome, tuple[str, str, Tone]] = {
     "completed": ("✓", "done", "success"),
     "failed": ("✗", "failed", "error"),
     "interrupted": ("■", "stopped", "warning"),
@@ -14,7 +18,7 @@ _OUTCOMES = {
 }
 
 
-def row_state(state: SessionState) -> tuple[str, str, str]:
+def row_state(state: SessionState) -> tuple[str, str, Tone]:
     """Glyph, word and tone for how a session stands."""
     if state.status == "failed":
         return "✗", "failed", "error"

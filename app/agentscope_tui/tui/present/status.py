@@ -6,8 +6,9 @@ from datetime import datetime
 
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.tui.present.words import dollars, seconds, thousands
+from agentscope_widgets.look import Tone
 
-Segment = tuple[str, str]
+Segment = tuple[str, Tone]
 """Text and tone; the most important first."""
 
 

@@ -134,7 +134,7 @@ def _reward(entry: Entry) -> Block:
     if entry.reward is None:
         body = f"{entry.text}\n{entry.detail}" if entry.detail else entry.text
         return _note(entry, "error", f"✗ grader error ({entry.status})", body, "error")
-    tone = "success" if entry.reward > 0 else "error"
+    tone: Tone = "success" if entry.reward > 0 else "error"
     glyph = "★" if entry.reward > 0 else "☆"
     return _note(entry, "reward", f"{glyph} reward {entry.reward:g} · {entry.status}", entry.text, tone)
 

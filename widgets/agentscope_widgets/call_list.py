@@ -1,0 +1,172 @@
+"""A list of tool calls, each with its state, arguments and duration; the newest is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive, var
+
+from .line_view import LineView
+from .look import Tone
+from .safe_text import safe_line
+from .text_rows import Row, fit
+
+_WIDEST_NAME = 16
+_ROOM_FOR_ARGUMENTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class CallItem:
+    """One call. Text may be anything; `glyph` and `state` tell the state, `tone` its colour."""
+
+    key: str
+    name: str
+    glyph: str = ""
+    state: str = ""
+    arguments: str = ""
+    duration: str = ""
+    tone: Tone = "normal"
+
+
+class CallList(LineView):
+    """Calls in order, one line each, with a cursor that stays on the newest until the user moves it up."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", show=False, id="calls.up", tooltip="Previous call"),
+        Binding("down", "move(1)", "Down", show=False, id="calls.down", tooltip="Next call"),
+        Binding("pageup", "move_page(-1)", "Page up", show=False, id="calls.page_up", tooltip="A page up"),
+        Binding(
+            "pagedown", "move_page(1)", "Page down", show=False, id="calls.page_down", tooltip="A page down"
+        ),
+        Binding("home", "go_first", "First", show=False, id="calls.first", tooltip="First call"),
+        Binding("end", "go_last", "Last", show=False, id="calls.last", tooltip="Follow the newest call"),
+    ]
+
+    cursor: reactive[int] = reactive(0)
+    """Position of the chosen call."""
+    following: var[bool] = var(True)
+    """Whether the cursor goes to each new call."""
+
+    class CallHighlighted(Message):
+        """Another call is chosen, by the user or because it is the newest."""
+
+        def __init__(self, call_list: CallList, key: str) -> None:
+            super().__init__()
+            self.call_list = call_list
+            self.key = key
+
+        @property
+        def control(self) -> CallList:
+            """The list."""
+            return self.call_list
+
+    def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, id=id, classes=classes)
+        self._items: list[CallItem] = []
+        self._highlighted: str | None = None
+
+    @property
+    def items(self) -> Sequence[CallItem]:
+        """The calls shown, in order."""
+        return self._items
+
+    def show(self, items: Sequence[CallItem]) -> None:
+        """Show these calls instead, from the newest."""
+        self._items = list(items)
+        self.following = True
+        self._highlighted = None
+        self._update()
+
+    def put(self, position: int, item: CallItem) -> None:
+        """Replace the call at `position`, or append it when that is the number of calls.
+
+        Raises:
+            IndexError: there would be a gap.
+        """
+        if position > len(self._items):
+            raise IndexError(f"call {position} of {len(self._items)}")
+        self._items[position : position + 1] = [item]
+        self._update()
+
+    def row_at(self, y: int) -> Row:
+        position = self.scroll_offset.y + y
+        if position >= len(self._items):
+            return []
+        item, look = self._items[position], self.look
+        row = self._cells(item, look.tone(item.tone))
+        if position == self.cursor:
+            return [Segment(text, (style or look.normal) + look.cursor) for text, style, _ in row]
+        return row
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self._items) - 1))
+
+    def watch_cursor(self, cursor: int) -> None:
+        top, height = self.scroll_offset.y, max(1, self.view_height)
+        if cursor < top:
+            self.scroll_to(y=cursor, animate=False, force=True)
+        elif cursor >= top + height:
+            self.scroll_to(y=cursor - height + 1, animate=False, force=True)
+        self._highlight()
+
+    def line_clicked(self, y: int) -> None:
+        position = self.scroll_offset.y + y
+        if position < len(self._items):
+            self._choose(position)
+
+    def action_move(self, rows: int) -> None:
+        self._choose(self.cursor + rows)
+
+    def action_move_page(self, pages: int) -> None:
+        self._choose(self.cursor + pages * max(1, self.view_height - 1))
+
+    def action_go_first(self) -> None:
+        self._choose(0)
+
+    def action_go_last(self) -> None:
+        self._choose(len(self._items) - 1)
+
+    def _choose(self, position: int) -> None:
+        self.cursor = position
+        self.following = self.cursor >= len(self._items) - 1
+
+    def _update(self) -> None:
+        self.virtual_size = Size(0, len(self._items))
+        self.cursor = len(self._items) - 1 if self.following else self.cursor
+        self._highlight()
+        self.refresh()
+
+    def _highlight(self) -> None:
+        key = self._items[self.cursor].key if self._items else None
+        if key is not None and key != self._highlighted:
+            self._highlighted = key
+            self.post_message(self.CallHighlighted(self, key))
+
+    def _cells(self, item: CallItem, tone: Style) -> Row:
+        """State and name, the duration at the right, between them as much of the arguments as fits."""
+        look, width = self.look, self.text_width
+        state = f" {safe_line(item.glyph, 4)} {fit(safe_line(item.state, 40), self._state_width())} "
+        name = safe_line(item.name, 200)
+        duration = " " + safe_line(item.duration, 20)
+        room = width - cell_len(state) - cell_len(duration)
+        name_width = min(cell_len(name), max(_WIDEST_NAME, room - _ROOM_FOR_ARGUMENTS), room)
+        name = fit(name, name_width)
+        room -= name_width
+        arguments = " " + safe_line(item.arguments, room) if room > 2 else ""
+        return [
+            Segment(state, tone),
+            Segment(name, look.strong),
+            Segment(fit(arguments, max(0, room)), look.muted),
+            Segment(duration, look.muted),
+        ]
+
+    def _state_width(self) -> int:
+        return max((len(item.state) for item in self._items[-200:]), default=0)
