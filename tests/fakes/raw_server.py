@@ -96,14 +96,15 @@ class RawServer:
 
 
 async def _read_request(reader: asyncio.StreamReader) -> Request | None:
+    """The next request; None when the client went away instead."""
     try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        pairs = (line.split(": ", 1) for line in lines if line)
+        headers = {name.lower(): value for name, value in pairs}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
     except asyncio.IncompleteReadError:
         return None
-    method, target, _ = head[0].split(" ")
-    pairs = (line.split(": ", 1) for line in head[1:] if line)
-    headers = {name.lower(): value for name, value in pairs}
-    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    method, target, _ = first.split(" ")
     return Request(method, target, headers, body)
 
 
@@ -123,7 +124,7 @@ async def _play(answer: Answer, reader: asyncio.StreamReader, writer: asyncio.St
                 raise ConnectionResetError
 
 
-STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 """The head of a stream that ends when the connection is closed."""
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -165,6 +166,7 @@ def plain(status: int, body: object, *headers: str, content_type: str = "applica
         f"HTTP/1.1 {status} Status",
         f"Content-Type: {content_type}",
         f"Content-Length: {len(data)}",
+        "Connection: close",
         *headers,
     ]
     return ["\r\n".join([*lines, "", ""]).encode() + data]

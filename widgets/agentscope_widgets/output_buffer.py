@@ -11,7 +11,7 @@ from rich.style import Style
 from .ansi import AnsiDecoder
 from .safe_text import safe_text
 from .terminal_line import TerminalLine
-from .text_rows import Row
+from .text_rows import TAB, Row
 
 Stream = Literal["stdout", "stderr"]
 
@@ -41,8 +41,8 @@ class _Open:
 class OutputBuffer:
     """Lines of stdout and stderr in the order in which they were finished.
 
-    Colours are kept, a carriage return overwrites the line, a backspace goes back; every other control
-    becomes a visible symbol. A line is cut at `longest_line` characters and says so. Past `most_lines`
+    Colours are kept, a carriage return overwrites the line, a backspace goes back, tabs are spaces; every
+    other control becomes a visible symbol. A line is cut at `longest_line` characters and says so. Past `most_lines`
     lines or `most_characters` characters the oldest are dropped, in batches of a tenth. Lines are
     numbered from 0 since the start; `first` is the oldest still there, `end` one past the newest
     finished one.
@@ -125,6 +125,8 @@ class OutputBuffer:
         self._finish(stream, line)
         *whole, last = rest
         longest = self._longest
+        if "\t" in text:
+            whole = [part.expandtabs(TAB) for part in whole]
         if len(text) > longest:
             whole = [part if len(part) <= longest else _cut(part, longest) for part in whole]
         self._lines += whole

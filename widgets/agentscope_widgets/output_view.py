@@ -170,7 +170,7 @@ class OutputView(ScrollingView):
                 (len(text) - 1) // room + 1 or 1
                 if text.isascii()
                 else len(break_offsets(text, room, words=False))
-                for text in (text.expandtabs(4) if "\t" in text else text for text in texts)
+                for text in texts
             )
 
     def _line(self, number: int) -> OutputLine:

@@ -54,24 +54,23 @@ def _fitting_end(text: str, start: int, width: int) -> int:
 
 
 def wrap_line(text: str, width: int, style: Style, *, words: bool = True) -> list[Row]:
-    """One safe line as rows in one style; an empty line is one empty row."""
+    """One safe line as rows in one style; an empty line is one empty row.
+
+    With `words` the blanks at the end of a row are dropped.
+    """
     text = text.expandtabs(TAB)
     starts = break_offsets(text, width, words=words)
-    if len(starts) == 1:
-        return [[Segment(text, style)] if text else []]
-    return [
-        [Segment(text[start:end].rstrip(" ") if words else text[start:end], style)]
-        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
-    ]
+    parts = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    if words:
+        parts = [part.rstrip(" ") for part in parts]
+    return [[Segment(part, style)] if part else [] for part in parts]
 
 
 def wrap_runs(runs: Sequence[Segment], width: int, *, words: bool = True) -> list[Row]:
-    """One line of styled pieces (safe text, no newlines) as rows."""
+    """One line of styled pieces (safe text, no newlines) as rows, as `wrap_line` does."""
     runs = expand_tabs(runs)
     text = "".join(run.text for run in runs)
     starts = break_offsets(text, width, words=words)
-    if len(starts) == 1:
-        return [list(runs)]
     rows: list[Row] = [[] for _ in starts]
     ends = [*starts[1:], len(text)]
     index = offset = 0
@@ -124,6 +123,8 @@ def fit(text: str, width: int) -> str:
 
 
 def _trimmed(row: Row) -> Row:
-    if row and row[-1].text.endswith(" "):
-        row[-1] = Segment(row[-1].text.rstrip(" "), row[-1].style)
+    while row and row[-1].text.endswith(" "):
+        last = row.pop()
+        if text := last.text.rstrip(" "):
+            row.append(Segment(text, last.style))
     return row

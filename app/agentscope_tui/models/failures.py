@@ -122,7 +122,7 @@ def stream_failure(endpoint: Endpoint, error: object, *, model: str) -> ModelErr
 
 def redirect_failure(endpoint: Endpoint, status: int, target: str) -> ModelError:
     """The error for a redirect: it is not followed, because the request carries a key."""
-    where = one_line(target) or "nowhere"
+    where = one_line(endpoint.mask(target)) or "nowhere"
     message = f"{endpoint.shown} sends the request on to {where} ({status}): give that as --base-url"
     return _error(endpoint, "not_found", message, "")
 

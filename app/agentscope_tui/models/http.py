@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -20,6 +21,9 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.models import failures
 from agentscope_tui.models.endpoint import Endpoint
 from agentscope_tui.models.event_stream import EventStream, Head, Item
+
+# It logs whole URLs, and the query of one may hold a key.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 _POOL = 5.0
 _WRITE = 60.0

@@ -82,7 +82,7 @@ class ModelCalls:
         completion = await self._complete(call, frame, request, difference, repairs, turn)
         if isinstance(completion, str):
             return self._failed(frame, turn, completion, told=True)
-        self._steers.answered(call)
+        self._steers.answered(call, request.messages)
         return await self._pass_on(call, frame, request, completion, turn)
 
     async def _complete(

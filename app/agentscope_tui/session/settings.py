@@ -64,6 +64,8 @@ class SessionSettings:
     mode: Literal["step", "run"] = "step"
     patient: bool = True
     """False without a screen: nothing waits for a decision, a failed call is given up at once."""
+    start_timeout: float = 60.0
+    """Seconds that a runner has to become idle after `session_start`."""
     folder: Path | None = None
     """The session's own folder; None keeps no outputs."""
 

@@ -12,6 +12,7 @@ from agentscope_tui.tui.present.calls import item_of
 from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.transcript import block_of
 from agentscope_tui.tui.workspace import RowSession
+from agentscope_widgets.blocks import Block
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.output_view import OutputView
@@ -22,8 +23,16 @@ from agentscope_widgets.transcript import Transcript
 
 TICK = 0.2
 """Seconds between two redraws of what only time changes."""
-WELCOME = (
-    "Choose a row and press Enter (or click it): an agent starts to work on it, and stops after each step."
+STARTING = "starting …"
+WELCOME = Block(
+    key="welcome",
+    title="agentscope",
+    tone="primary",
+    body="Choose a row and press Enter, or click it.\n"
+    "An agent sets to work on it, and stops after each model call:\n\n"
+    "n  next step      c  continue without stops\n"
+    "i  interrupt      s  write to the agent, also while it works\n"
+    "m  its messages   t  its tools      ?  all keys",
 )
 
 
@@ -39,21 +48,18 @@ class SessionDrawing:
         self._status = screen.query_one(StatusLine)
         self._session_pane = screen.query_one("#session-pane")
         self._output_pane = screen.query_one("#output-pane")
-        self._selected: str | None = None
         self._ticked = datetime.min
 
     def show(self, row: RowSession | None, index: int | None, problem: str) -> None:
         """Draw a session anew, or say why there is none."""
-        self._selected = None
         self._output.show(None, "")
         self._output_pane.border_title = "Output"
-        self._transcript.placeholder = problem or WELCOME
         self._session_pane.border_title = "Transcript" if index is None else f"Transcript · row {index}"
         if row is None:
-            self._transcript.show([])
+            self._transcript.show([_problem(problem) if problem else WELCOME])
             self._calls.show([])
             self._queue.show([])
-            self._status.show([("no session", "muted")] if index is None else [(problem, "muted")])
+            self._status.show([("NO SESSION" if index is None else f"ROW {index}", "muted")])
             self._composer.placeholder = "Open a row first"
             return
         row.state.take_changes()
@@ -72,9 +78,8 @@ class SessionDrawing:
             self._transcript.put(position, block_of(state, position))
         for position in sorted(calls):
             self._calls.put(position, item_of(state.calls[position], now))
-        selected = state.call_view(self._selected) if self._selected else None
-        if selected is not None and any(state.calls[position] is selected for position in calls):
-            self._show_output(row, selected)
+        if self._calls.cursor in calls:
+            self._show_output(row, state.calls[self._calls.cursor])
         self._rest(row, now)
 
     def tick(self, row: RowSession, now: datetime) -> None:
@@ -92,7 +97,6 @@ class SessionDrawing:
         """Show the output of this call."""
         call = row.state.call_view(key)
         if call is not None:
-            self._selected = key
             self._show_output(row, call)
 
     def return_text(self, text: str) -> None:
@@ -122,9 +126,16 @@ class SessionDrawing:
         self._status.show(segments_of(state, now))
 
     def _show_output(self, row: RowSession, call: CallView) -> None:
-        buffer = row.output_of(call)
-        self._output.show(buffer, call.call_id)
+        waits = call.state in ("streaming", "proposed")
+        self._output.placeholder = "not run yet" if waits else "no output"
+        self._output.show(row.output_of(call), call.call_id)
         self._output_pane.border_title = f"Output · {safe_line(call.name, 30)} · {call.state}"
+
+
+def _problem(text: str) -> Block:
+    if text == STARTING:
+        return Block(key="starting", title=STARTING, tone="accent")
+    return Block(key="problem", kind="error", title="✗ this row was not opened", body=text, tone="error")
 
 
 def _steer_word(status: str, call: int | None) -> str:
@@ -140,11 +151,11 @@ def _recent(state: SessionState, call: int | None) -> bool:
 def _hint(state: SessionState) -> str:
     match state.status:
         case "running" | "interrupting" if state.holds:
-            return "Enter: step · or type a message that steers the agent"
+            return "Enter steps · a message steers the agent"
         case "running" | "interrupting":
-            return "Type a message: the agent gets it at its next step"
+            return "A message steers the agent at its next step"
         case "idle":
-            return "Type a message: a new turn"
+            return "A message starts a new turn"
         case "starting":
             return "Starting …"
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +29,8 @@ from fakes.raw_server import (
 
 KEY = "sk-very-secret-key"
 REQUEST = ChatRequest(messages=[{"role": "user", "content": "hi"}])
-QUICK = Timeouts(connect=5, first_token=0.3, between_tokens=0.2)
+NO_FIRST = Timeouts(first_token=0.3)
+NO_NEXT = Timeouts(between_tokens=0.2)
 
 
 async def fail(
@@ -206,28 +208,30 @@ async def test_usage_told_before_a_fault_is_kept() -> None:
     assert error.usage == Usage(input_tokens=3, output_tokens=1)
 
 
-STALLS: dict[str, tuple[Answer, str]] = {
-    "before the head": ([Wait()], "gave no first token within 0.3 s"),
-    "before the first event": ([STREAM, b": ping\n\n", Wait()], "timeouts.first_token"),
-    "after a role without text": (stream(delta(role="assistant", content=""), Wait()), "first token"),
-    "between tokens": (stream(delta(content="x"), Wait()), "gave no next token within 0.2 s"),
+STALLS: dict[str, tuple[Answer, Timeouts, str]] = {
+    "before the head": ([Wait()], NO_FIRST, "gave no first token within 0.3 s"),
+    "before the first event": ([STREAM, b": ping\n\n", Wait()], NO_FIRST, "model.timeouts.first_token"),
+    "after a role without text": (
+        stream(delta(role="assistant", content=""), Wait()),
+        NO_FIRST,
+        "first token",
+    ),
+    "between tokens": (stream(delta(content="x"), Wait()), NO_NEXT, "gave no next token within 0.2 s"),
+    "pings instead of tokens": (
+        stream(delta(content="x"), *[b": ping\n\n"] * 1000, Wait()),
+        NO_NEXT,
+        "model.timeouts.between_tokens",
+    ),
 }
 
 
-@pytest.mark.parametrize(("answer", "words"), STALLS.values(), ids=STALLS.keys())
-async def test_stalls(answer: Answer, words: str) -> None:
+@pytest.mark.parametrize(("answer", "timeouts", "words"), STALLS.values(), ids=STALLS.keys())
+async def test_stalls(answer: Answer, timeouts: Timeouts, words: str) -> None:
     async with RawServer([answer]) as server:
-        error, _ = await fail(server.base_url, timeouts=QUICK)
+        error, _ = await fail(server.base_url, timeouts=timeouts)
         await server.until(lambda server: server.open == 0)
     assert error.kind == "timeout"
     assert words in str(error)
-
-
-async def test_comments_do_not_stand_for_tokens() -> None:
-    pings = [b": ping\n\n"] * 1000
-    async with RawServer([stream(delta(content="x"), *pings, Wait())]) as server:
-        error, _ = await fail(server.base_url, timeouts=QUICK)
-    assert error.kind == "timeout"
 
 
 @pytest.fixture
@@ -281,6 +285,14 @@ async def test_a_server_that_wants_a_key_and_gets_none() -> None:
     async with RawServer([plain(401, complaint("Missing bearer"))]) as server:
         error, _ = await fail(server.base_url, key=None)
     assert "wants a key (401): set MY_KEY: Missing bearer" in str(error)
+
+
+async def test_no_log_holds_a_key(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with RawServer([plain(401, complaint(f"bad key {KEY}"))]) as server:
+        await fail(f"{server.base_url}?key={KEY}")
+    assert server.requests[0].target.endswith(f"?key={KEY}")
+    assert KEY not in caplog.text
 
 
 async def test_a_proxy_of_the_environment_does_not_lead_to_this_machine(

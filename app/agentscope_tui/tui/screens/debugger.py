@@ -6,6 +6,7 @@ session's state, thirty times a second at most.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -22,7 +23,7 @@ from textual.widgets import Footer, Static, Tab, Tabs
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.session.session import Session
-from agentscope_tui.tui.drawing import SessionDrawing
+from agentscope_tui.tui.drawing import STARTING, SessionDrawing
 from agentscope_tui.tui.keys import bindings
 from agentscope_tui.tui.scanning import DatasetRows, scan_dataset
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
@@ -35,6 +36,8 @@ from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
 
+log = logging.getLogger(__name__)
+
 FRAME = 1 / 30
 """Seconds between two looks at what the sessions have done."""
 MIN_SIZE = (60, 16)
@@ -45,6 +48,7 @@ class DebuggerScreen(Screen[None]):
     """The main screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    AUTO_FOCUS = "#rows"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
 
     pane: var[str] = var("rows")
@@ -149,24 +153,29 @@ class DebuggerScreen(Screen[None]):
         row = self._workspace.row(index)
         if isinstance(row, RowError):
             self._show(None, index, problem=str(row))
+            self._focus("transcript")
         elif index not in self._opening:
             self._opening.add(index)
             self._start(row)
 
-    @work(group="open", exit_on_error=False)
+    @work(group="open")
     async def _start(self, task: Task) -> None:
-        self._show(None, task.index, problem="starting …")
+        self._show(None, task.index, problem=STARTING)
         problem = ""
         try:
             await self._workspace.open(task)
         except UserError as error:
             problem = str(error)
+        except Exception as error:
+            log.exception("row %d could not be opened", task.index)
+            problem = f"agentscope failed to open the row: {type(error).__name__}: {error} (see the log file)"
         finally:
             self._opening.discard(task.index)
         self._refresh_row(task.index)
         if self._index == task.index:
-            self._show(self._workspace.sessions.get(task.index), task.index, problem=problem)
-            self._focus("transcript" if not problem else "rows")
+            opened = None if problem else self._workspace.sessions.get(task.index)
+            self._show(opened, task.index, problem=problem)
+            self._focus("rows" if problem else "transcript")
 
     def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
         """Put a session on screen, or none; each session keeps its own draft."""
@@ -251,9 +260,9 @@ class DebuggerScreen(Screen[None]):
         failed = any(hold.step == "failed_call" for hold in holds)
         match action:
             case "step" | "step_fine":
-                return session is not None and session.status not in ("ended", "failed") and not failed
+                return session is not None and session.status == "running" and not failed
             case "continue":
-                return session is not None and (bool(holds) or mode == "step")
+                return session is not None and mode == "step"
             case "pause":
                 return session is not None and mode == "run"
             case "interrupt":

@@ -1,0 +1,52 @@
+"""An app around panes under test, which keeps their messages; and what a pane shows, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+from textual.message import Message
+from textual.widget import Widget
+
+STYLES = sorted((Path(__file__).parents[2] / "styles").glob("*.tcss"))
+
+
+class PaneApp(App[None]):
+    """Shows the given widgets one below the other, the first focused."""
+
+    CSS_PATH = STYLES
+
+    def __init__(self, *panes: Widget) -> None:
+        super().__init__()
+        self.panes = panes
+        self.messages: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield from self.panes
+
+    def on_mount(self) -> None:
+        if self.panes[0].focusable:
+            self.panes[0].focus()
+
+    def record(self, message: Message) -> None:
+        """A hook for `run_test`: keeps what panes post."""
+        if type(message).__module__.startswith("agentscope_widgets"):
+            self.messages.append(message)
+
+    def posted(self, kind: type[Message]) -> Sequence[Message]:
+        """The messages of one kind so far."""
+        return [message for message in self.messages if isinstance(message, kind)]
+
+
+def lines(pane: Widget) -> list[str]:
+    """The lines inside a pane's border, without the blanks at their ends."""
+    size = pane.scrollable_content_region.size
+    strips = pane.render_lines(Region(0, 0, *pane.size))
+    return ["".join(segment.text for segment in strip.crop(0, size.width)).rstrip() for strip in strips]
+
+
+def shown(pane: Widget) -> str:
+    """What a pane shows, as one text."""
+    return "\n".join(lines(pane))

@@ -1,0 +1,235 @@
+"""The transcript: only what is in sight is rendered, it follows its end, and it holds still when asked to."""
+
+from __future__ import annotations
+
+from textual.widgets import Static
+
+from agentscope_widgets import block_bodies
+from agentscope_widgets.blocks import BODY_LIMIT, Block
+from agentscope_widgets.detail_view import DetailView
+from agentscope_widgets.transcript import Transcript
+from pane_app import PaneApp, lines, shown
+from waiting import wait_until
+
+SIZE = (60, 20)
+
+
+def messages(count: int) -> list[Block]:
+    return [
+        Block(f"m{number}", "assistant", f"assistant {number}", f"text **{number}**\n\nmore", "markdown")
+        for number in range(count)
+    ]
+
+
+async def test_a_block_shows_title_margin_and_body() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE):
+        transcript.show(
+            [
+                Block("u", "user", "user", "do it\nnow", margin=("turn 1", "10:00")),
+                Block("t", "tool", "✓ bash · done", "out", foldable=True, folded=True, summary="ls -la"),
+                Block("p", "pause", "‖ paused", tone="warning"),
+            ]
+        )
+        await wait_until(lambda: "paused" in shown(transcript))
+        assert [line.split() for line in lines(transcript)[:6]] == [
+            ["▎", "user", "turn", "1", "·", "10:00"],
+            ["▎", "do", "it"],
+            ["▎", "now"],
+            [],
+            ["▎", "▸", "✓", "bash", "·", "done", "ls", "-la"],
+            ["▎", "‖", "paused"],
+        ]
+        assert lines(transcript)[0].endswith("10:00")
+
+
+async def test_an_empty_transcript_says_what_to_do() -> None:
+    transcript = Transcript(placeholder="Open a row\nwith Enter")
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE):
+        await wait_until(lambda: "Open a row" in shown(transcript))
+        transcript.put(0, Block("a", title="first"))
+        await wait_until(lambda: "first" in shown(transcript))
+        assert "Open a row" not in shown(transcript)
+
+
+async def test_thousands_of_blocks_open_at_the_end_rendering_a_screenful() -> None:
+    rendered: list[str] = []
+    original = block_bodies.body_rows
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE):
+        try:
+            block_bodies.body_rows = lambda block, *rest: rendered.append(block.key) or original(block, *rest)  # type: ignore[func-returns-value]
+            transcript.show(messages(2_000))
+            assert len(rendered) < 20
+            assert lines(transcript)[-1].split() == ["▎", "more"]
+            assert "assistant 1999" in shown(transcript)
+        finally:
+            block_bodies.body_rows = original
+
+
+async def test_it_follows_until_the_user_scrolls_up_and_then_holds_still() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show(messages(50))
+        transcript.put(50, Block("new", title="newest"))
+        assert "newest" in shown(transcript)
+        await pilot.press("pageup")
+        assert not transcript.following
+        before = lines(transcript)
+        transcript.put(50, Block("new", title="newest", body="it grew\n" * 30))
+        transcript.put(51, Block("newer", title="newer"))
+        transcript.put(0, Block("m0", title="first", body="rewritten\n" * 100))
+        assert lines(transcript)[:-1] == before[:-1]
+        assert transcript.unseen == 3
+        assert lines(transcript)[-1].endswith("↓ 3 new")
+        await pilot.press("end")
+        assert transcript.following
+        assert transcript.unseen == 0
+        assert "newer" in shown(transcript)
+
+
+async def test_scrolling_to_the_end_and_the_badge_follow_again() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show(messages(50))
+        await pilot.press("up", "up")
+        assert not transcript.following
+        await pilot.press("down", "down")
+        assert transcript.following
+        await pilot.press("pageup")
+        transcript.put(50, Block("new", title="newest"))
+        await pilot.click(transcript, offset=(transcript.size.width - 6, transcript.size.height - 1))
+        assert transcript.following
+
+
+async def test_the_text_in_view_stays_while_heights_above_are_measured() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show([Block(f"b{n}", title=f"t{n}", body="many words " * (n % 40)) for n in range(300)])
+        await pilot.press("up")
+        before, top = lines(transcript), transcript.scroll_offset.y
+        await wait_until(lambda: transcript.scroll_offset.y != top, "a height above was made exact")
+        assert lines(transcript) == before
+
+
+async def test_paging_up_to_the_start_shows_every_line_once() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show([Block(f"b{n}", title=f"block-{n}", body="word " * (n * 7 % 90)) for n in range(60)])
+        seen: list[str] = []
+        while transcript.scroll_offset.y > 0:
+            seen = [line for line in lines(transcript) if "block-" in line] + seen
+            await pilot.press("pageup")
+        seen = [line for line in lines(transcript) if "block-" in line] + seen
+        titles = [line.split()[1] for line in seen]
+        assert list(dict.fromkeys(titles)) == [f"block-{n}" for n in range(60)]
+
+
+async def test_a_live_block_streams_and_is_rendered_when_it_ends() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE):
+        whole = "Intro **bold**\n\n```python\nx = 1\n```\n\n- item"
+        for end in range(len(whole) + 1):
+            transcript.put(0, Block("a", title="assistant", body=whole[:end], format="markdown", live=True))
+            assert "\x1b" not in shown(transcript)
+            if whole[:end].endswith("x = 1"):
+                assert "▎ ```python" in lines(transcript)
+        live = lines(transcript)
+        transcript.put(0, Block("a", title="assistant", body=whole, format="markdown"))
+        assert lines(transcript) == live
+        assert "▎  x = 1" in live
+        assert "▎ • item" in live
+
+
+async def test_blocks_fold_by_key_and_click_and_stay_as_the_user_left_them() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript, Static("other"))
+    async with app.run_test(size=SIZE, message_hook=app.record) as pilot:
+        tool = Block("t", "tool", "bash", "the output", foldable=True, folded=True, summary="ls")
+        transcript.show([Block("u", title="user", body="hi"), tool])
+        await pilot.press("space")
+        assert "the output" in shown(transcript)
+        transcript.put(1, Block("t", "tool", "bash done", "the output", foldable=True, folded=True, summary="ls"))
+        assert "the output" in shown(transcript)
+        await pilot.click(transcript, offset=(5, 3))
+        assert "the output" not in shown(transcript)
+        assert transcript.cursor == 1
+        assert [message.key for message in app.posted(Transcript.BlockHighlighted)] == ["t"]  # type: ignore[attr-defined]
+
+
+async def test_the_cursor_goes_from_block_to_block_and_by_kind() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        blocks = messages(100)
+        blocks[40] = Block("e", "error", "an error", "what went wrong")
+        transcript.show(blocks)
+        await pilot.press("home", "right_square_bracket", "right_square_bracket")
+        assert transcript.cursor == 1
+        assert transcript.go_to_kind({"error"}, 1)
+        assert transcript.cursor == 40
+        assert "an error" in shown(transcript)
+        assert not transcript.go_to_kind({"error"}, 1)
+        await pilot.press("left_square_bracket")
+        assert transcript.cursor == 39
+        assert "assistant 39" in shown(transcript)
+
+
+async def test_a_new_width_keeps_the_place() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show([Block(f"b{n}", title=f"block-{n}", body="many words " * 30) for n in range(100)])
+        transcript.go_to(50)
+        await pilot.resize_terminal(90, 30)
+        await wait_until(lambda: transcript.text_width > 80)
+        assert "block-50" in shown(transcript)
+        await pilot.press("end")
+        await pilot.resize_terminal(40, 12)
+        await wait_until(lambda: transcript.text_width < 50)
+        assert transcript.is_vertical_scroll_end
+
+
+async def test_a_huge_body_is_shortened_and_says_so() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE):
+        transcript.show([Block("a", title="tool", body="z" * (BODY_LIMIT + 5_000) + "\nthe end")])
+        assert "the end" in shown(transcript)
+        view = transcript.blocks[0]
+        rows = transcript._layout.body(0)
+        text = "\n".join("".join(run.text for run in row) for row in rows)
+        assert "5,008 characters are not shown" in text
+        assert len(text) < len(view.body)
+
+
+async def test_another_theme_recolours_what_was_drawn() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE):
+        transcript.show(messages(3))
+        before, dark = lines(transcript), transcript.look
+        app.theme = "textual-light"
+        await wait_until(lambda: transcript.look != dark)
+        assert lines(transcript) == before
+
+
+async def test_a_detail_view_opens_at_its_start_and_stays() -> None:
+    view = DetailView()
+    app = PaneApp(view)
+    async with app.run_test(size=SIZE) as pilot:
+        view.show(messages(30))
+        assert "assistant 0" in lines(view)[0]
+        await pilot.press("end")
+        before = lines(view)
+        view.put(30, Block("x", title="more"))
+        assert lines(view) == before
+        assert view.unseen == 0
