@@ -11,9 +11,13 @@ from textual.binding import Binding, BindingType
 
 from agentscope_tui.config import Config
 from agentscope_tui.datasets.source import Dataset
+from agentscope_tui.errors import UsageError
 from agentscope_tui.options import Options
+from agentscope_tui.printable import printable
 from agentscope_tui.resources import styles_dir
 from agentscope_tui.session.launch import Launcher, open_rows
+from agentscope_tui.trust import UntrustedFile
+from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
 from agentscope_tui.tui.workspace import Workspace
 
@@ -34,6 +38,7 @@ class AgentScopeApp(App[None]):
         self._options = options
         self._dataset = dataset
         self.workspace = Workspace(launcher, dataset)
+        self._history = MessageHistory(config.state / "messages.jsonl")
 
     def on_mount(self) -> None:
         theme = self._config.settings.ui.theme
@@ -43,7 +48,7 @@ class AgentScopeApp(App[None]):
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self.exit)
         first = self._options.rows[0] if self._options.rows else None
-        self.push_screen(DebuggerScreen(self.workspace, first_row=first))
+        self.push_screen(DebuggerScreen(self.workspace, self._history, first_row=first))
 
     def action_interrupt_or_copy(self) -> None:
         """ctrl+c interrupts the turn, as in any terminal program; it never quits."""
@@ -60,7 +65,24 @@ def run_app(config: Config, options: Options) -> int:
     Raises:
         UserError: the dataset, the row or the theme cannot be had.
     """
+    if config.untrusted is not None:
+        config = _ask_for_trust(config, config.untrusted)
     launcher, dataset = open_rows(config, options)
     app = AgentScopeApp(config, options, launcher, dataset)
+    theme = config.settings.ui.theme
+    if theme is not None and theme not in app.available_themes:
+        raise UsageError(
+            f"no theme is called {theme!r}: use one of {', '.join(sorted(app.available_themes))}"
+        )
     app.run()
     return app.return_code or 0
+
+
+def _ask_for_trust(config: Config, file: UntrustedFile) -> Config:
+    """Ask on the plain terminal, before the screen opens: the answer decides what the screen runs."""
+    keys = ", ".join(file.keys)
+    print(
+        f"{printable(str(file.file))} sets {printable(keys)}, which can run code or send your data elsewhere."
+    )
+    answer = input("Trust this file from now on? [y/N] ")
+    return config.with_trust() if answer.strip().lower() in ("y", "yes") else config

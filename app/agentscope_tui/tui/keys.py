@@ -32,7 +32,7 @@ KEYS = (
     Key("step_fine", "N", "f11", "fine step", "As step, but also at each tool call and result", show=False),
     Key("continue", "c", "f5", "continue", "Run on without stopping, in this session"),
     Key("pause", "p", "f6", "pause", "Stop after the next model call"),
-    Key("interrupt", "i", "f9", "interrupt", "Abort the turn now: model, tools and all they started"),
+    Key("interrupt", "i", "f9,escape", "interrupt", "Abort the turn now: model, tools and all they started"),
     Key("retry", "r", "f7", "retry", "Send the failed call again"),
     Key("give_up", "x", "f8", "give up", "Let the failed call fail the turn"),
     Key("compose", "s", "f2", "message", "Write a message: a new turn, or a steer while the agent runs"),

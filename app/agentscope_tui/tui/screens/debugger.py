@@ -25,6 +25,7 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.session.session import Session
 from agentscope_tui.tui.drawing import STARTING, SessionDrawing
 from agentscope_tui.tui.keys import bindings
+from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.scanning import DatasetRows, scan_dataset
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
 from agentscope_tui.tui.workspace import RowSession, Workspace
@@ -54,9 +55,12 @@ class DebuggerScreen(Screen[None]):
     pane: var[str] = var("rows")
     """The pane that a narrow terminal shows."""
 
-    def __init__(self, workspace: Workspace, *, first_row: int | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, history: MessageHistory, *, first_row: int | None = None
+    ) -> None:
         super().__init__()
         self._workspace = workspace
+        self._history = history
         self._first_row = first_row
         self._current: RowSession | None = None
         self._index: int | None = None
@@ -86,6 +90,7 @@ class DebuggerScreen(Screen[None]):
         self._drawing = SessionDrawing(self)
         self.query_one("#tabs", Tabs).can_focus = False
         self.query_one(RowList).set_source(self._rows)
+        self.query_one(Composer).past_messages = self._history.messages
         self._name_panes()
         self._show(None, None)
         scan_dataset(self, self._workspace.dataset)
@@ -196,6 +201,7 @@ class DebuggerScreen(Screen[None]):
         if current is None:
             return
         self._stop_editing()
+        self._history.add(event.text)
         if editing is not None:
             if current.session.edit_steer(editing, event.text):
                 return
