@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.message import Message
 from textual.widget import Widget
+
+M = TypeVar("M", bound=Message)
 
 STYLES = sorted((Path(__file__).parents[2] / "styles").glob("*.tcss"))
 
@@ -32,10 +35,12 @@ class PaneApp(App[None]):
 
     def record(self, message: Message) -> None:
         """A hook for `run_test`: keeps what panes post."""
-        if type(message).__module__.startswith("agentscope_widgets"):
+        # A message that bubbles passes the hook at every stop.
+        known = any(message is earlier for earlier in self.messages)
+        if not known and type(message).__module__.startswith("agentscope_widgets"):
             self.messages.append(message)
 
-    def posted(self, kind: type[Message]) -> Sequence[Message]:
+    def posted(self, kind: type[M]) -> Sequence[M]:
         """The messages of one kind so far."""
         return [message for message in self.messages if isinstance(message, kind)]
 
