@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pane_app import PaneApp, lines, shown
 
 from agentscope_widgets.call_list import CallItem, CallList
-from pane_app import PaneApp, lines, shown
 from waiting import wait_until
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pane_app import PaneApp
 from textual.events import Paste
 
 from agentscope_widgets.composer import Composer
-from pane_app import PaneApp
 from waiting import wait_until
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from pane_app import PaneApp
+from rich.cells import cell_len
 from textual.geometry import Region
 from textual.widget import Widget
 
@@ -17,7 +19,6 @@ from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerItem, SteerQueue
 from agentscope_widgets.transcript import Transcript
 from hostile import HOSTILE, raw_characters
-from pane_app import PaneApp
 
 FORMATS: list[Format] = ["markdown", "plain", "ansi", "json"]
 
@@ -75,13 +76,7 @@ def check(pane: Widget) -> None:
     for strip in pane.render_lines(Region(0, 0, width, pane.outer_size.height)):
         assert raw_characters(strip.text) == []
         assert strip.cell_length == width
-        assert Strip_cells(strip.text) == width
-
-
-def Strip_cells(text: str) -> int:
-    from rich.cells import cell_len
-
-    return cell_len(text)
+        assert cell_len(strip.text) == width
 
 
 @pytest.mark.parametrize("size", [(40, 12), (100, 40)])

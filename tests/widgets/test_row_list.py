@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agentscope_widgets.row_list import RowCells, RowList
 from pane_app import PaneApp, lines, shown
+
+from agentscope_widgets.row_list import RowCells, RowList
 from waiting import wait_until
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pane_app import PaneApp, lines
 
 from agentscope_widgets.look import Tone
 from agentscope_widgets.status_line import StatusLine
-from pane_app import PaneApp, lines
 from waiting import wait_until
 
 FACTS: list[tuple[str, Tone]] = [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agentscope_widgets.steer_queue import SteerItem, SteerQueue
 from pane_app import PaneApp, lines
+
+from agentscope_widgets.steer_queue import SteerItem, SteerQueue
 from waiting import wait_until
 
 ITEMS = [

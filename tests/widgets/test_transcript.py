@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pane_app import PaneApp, lines, shown
 from textual.widgets import Static
 
 from agentscope_widgets import block_bodies
 from agentscope_widgets.blocks import BODY_LIMIT, Block
 from agentscope_widgets.detail_view import DetailView
 from agentscope_widgets.transcript import Transcript
-from pane_app import PaneApp, lines, shown
 from waiting import wait_until
 
 SIZE = (60, 20)

@@ -122,6 +122,18 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll down by `lines` (up if negative), at once."""
         self.scroll_to(y=self.scroll_offset.y + lines, animate=False, force=True)
 
+    def on_click(self, event: Click) -> None:
+        at = event.get_content_offset(self)
+        if at is not None and at.x < self.text_width:
+            self.clicked(at.x, at.y)
+
+    def clicked(self, x: int, y: int) -> None:
+        """The user clicked on a cell of the view."""
+        self.line_clicked(y)
+
+    def line_clicked(self, y: int) -> None:
+        """The user clicked on row `y` of the view."""
+
     def _placeholder_row(self, y: int, width: int) -> Row:
         lines = self.placeholder.splitlines()
         line = y - max(0, (self.size.height - len(lines)) // 3)
@@ -201,18 +213,11 @@ class ScrollingView(LineView, inherit_bindings=False):
             return Strip([*strip.crop(0, left), Segment(badge, self._base + self.look.badge), edge])
         return strip
 
-    def on_click(self, event: Click) -> None:
-        at = event.get_content_offset(self)
-        if at is None:
-            return
-        on_last_line = at.y == self.view_height - 1
-        if self.unseen and on_last_line and at.x >= self.text_width - len(self._badge()) - 1:
+    def clicked(self, x: int, y: int) -> None:
+        if self.unseen and y == self.view_height - 1 and x >= self.text_width - len(self._badge()) - 1:
             self.action_go_end()
-        elif at.x < self.text_width:
-            self.line_clicked(at.y)
-
-    def line_clicked(self, y: int) -> None:
-        """The user clicked on row `y` of the view."""
+        else:
+            super().clicked(x, y)
 
     def on_resize(self, event: Resize) -> None:
         self.resized()

@@ -11,7 +11,7 @@ from rich.style import Style
 from .ansi import AnsiDecoder
 from .safe_text import safe_text
 from .terminal_line import TerminalLine
-from .text_rows import TAB, Row
+from .text_rows import Row, without_tabs
 
 Stream = Literal["stdout", "stderr"]
 
@@ -126,7 +126,7 @@ class OutputBuffer:
         *whole, last = rest
         longest = self._longest
         if "\t" in text:
-            whole = [part.expandtabs(TAB) for part in whole]
+            whole = [without_tabs(part) for part in whole]
         if len(text) > longest:
             whole = [part if len(part) <= longest else _cut(part, longest) for part in whole]
         self._lines += whole

@@ -94,7 +94,7 @@ class OutputView(ScrollingView):
     def row_at(self, y: int) -> Row:
         line = self.scroll_offset.y + y - self._note_lines
         if line < 0:
-            return [Segment(f"  … {self._first:,} earlier lines are no longer kept", self.look.muted)]
+            return [Segment(f"  … {self._first:,} earlier lines were dropped", self.look.muted)]
         if line >= self._heights.total:
             return []
         index, inside = self._heights.find(line)

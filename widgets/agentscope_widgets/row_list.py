@@ -155,7 +155,7 @@ class RowList(LineView):
             Segment(f" {cells.index:>{columns.index}} ", look.muted),
             Segment(state, tone),
             Segment(self._calls(cells.calls), look.muted),
-            Segment(" " + _right(cells.reward, columns.reward) + " ", tone),
+            Segment(" " + _right(cells.reward, self._reward_width) + " ", tone),
         ]
         room = max(
             0, self.text_width - sum(len(segment.text) for segment in row[:1] + row[2:]) - columns.state
@@ -209,14 +209,22 @@ class RowList(LineView):
         top = self.scroll_offset.y
         return range(top, min(self.row_count, top + max(0, self.view_height - 1)))
 
+    @property
+    def _is_wide(self) -> bool:
+        return self.text_width >= _CALLS_FROM
+
+    @property
+    def _reward_width(self) -> int:
+        return max(self._columns.reward, len("reward") if self._is_wide else 0)
+
     def _calls(self, calls: str) -> str:
-        return " " + _right(calls, self._columns.calls) if self.text_width >= _CALLS_FROM else ""
+        return " " + _right(calls, self._columns.calls) if self._is_wide else ""
 
     def _header(self) -> Row:
         columns = self._columns
         left = f" {'#':>{columns.index}} {'state':<{columns.state}}{self._calls('calls')}"
         # The word is wider than most rewards; it leans into the room that `state` leaves.
-        end = len(left) + 1 + columns.reward
+        end = len(left) + 1 + self._reward_width
         text = fit(left.rstrip(), end - len("reward")) + "reward prompt"
         return [Segment(fit(text, self.text_width), self.look.header)]
 

@@ -6,7 +6,7 @@ from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from rich.style import Style
 
-from .text_rows import TAB, Row
+from .text_rows import Row, without_tabs
 
 
 class TerminalLine:
@@ -39,8 +39,7 @@ class TerminalLine:
             text = text[: max(0, room)]
         if not text:
             return
-        if "\t" in text:
-            text = (" " * (self._column % TAB) + text).expandtabs(TAB)[self._column % TAB :]
+        text = without_tabs(text, self._column)
         cells = list(text) if text.isascii() else _cells(text)
         end = self._column + len(cells)
         self._fill_to_cursor()

@@ -58,7 +58,7 @@ def wrap_line(text: str, width: int, style: Style, *, words: bool = True) -> lis
 
     With `words` the blanks at the end of a row are dropped.
     """
-    text = text.expandtabs(TAB)
+    text = without_tabs(text)
     starts = break_offsets(text, width, words=words)
     parts = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     if words:
@@ -92,10 +92,24 @@ def expand_tabs(runs: Sequence[Segment]) -> Sequence[Segment]:
     expanded: Row = []
     column = 0
     for text, style, _ in runs:
-        shown = (" " * (column % TAB) + text).expandtabs(TAB)[column % TAB :]
+        shown = without_tabs(text, column)
         expanded.append(Segment(shown, style))
         column += cell_len(shown)
     return expanded
+
+
+def without_tabs(text: str, column: int = 0) -> str:
+    """`text`, which starts at cell `column` of its line, with spaces up to the next tab stop for each tab."""
+    if "\t" not in text:
+        return text
+    *parts, last = text.split("\t")
+    shown = ""
+    for part in parts:
+        column += cell_len(part)
+        blanks = TAB - column % TAB
+        shown += part + " " * blanks
+        column += blanks
+    return shown + last
 
 
 def split_lines(runs: Iterable[Segment]) -> list[Row]:

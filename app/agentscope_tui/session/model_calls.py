@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.events import (
@@ -15,7 +15,15 @@ from agentscope_tui.events import (
     ToolResult,
     UsageReported,
 )
-from agentscope_tui.models.chat import ChatRequest, Completion, Message, Model, ModelError, Usage
+from agentscope_tui.models.chat import (
+    ChatRequest,
+    Completion,
+    Message,
+    Model,
+    ModelError,
+    ToolCallPart,
+    Usage,
+)
 from agentscope_tui.session.gate import Gate, Step
 from agentscope_tui.session.history import BodyError, Conversation, Difference, read_body
 from agentscope_tui.session.ledger import ToolLedger
@@ -157,11 +165,15 @@ class ModelCalls:
     async def _pass_on(
         self, call: int, frame: LlmRequest, request: ChatRequest, completion: Completion, turn: Turn
     ) -> LlmResponse:
+        self._ledger.propose(call, completion)
         decision = await self._gate.hold(Step("completion", call))
         if decision.kind == "refuse":
-            return self._failed(frame, turn, decision.reason or "refused by the user", told=True)
+            reason = decision.reason or "refused by the user"
+            self._ledger.propose(call, completion.model_copy(update={"tool_calls": ()}))
+            self._tell_not_run(call, completion.tool_calls, reason)
+            return self._failed(frame, turn, reason, told=True)
         if decision.kind == "edit" and decision.completion is not None:
-            completion = self._with_unique_ids(decision.completion, call)
+            completion = self._replaced(call, completion, decision.completion)
             self._publish(
                 AssistantMessage(
                     call=call,
@@ -175,10 +187,33 @@ class ModelCalls:
         turn.call_failed = False
         turn.last_text = completion.text or turn.last_text
         self.messages = [*request.messages, completion.message()]
-        self._ledger.propose(call, completion)
         if not completion.tool_calls:
             self._hand_over()
         return LlmResponse(req_id=frame.req_id, completion=completion.to_openai())
+
+    def _replaced(self, call: int, completion: Completion, edited: Completion) -> Completion:
+        """The user's completion in place of the model's; calls keep their ids, what is gone will not run."""
+        self._ids -= {part.id for part in completion.tool_calls}
+        edited = self._with_unique_ids(edited, call)
+        self._ledger.propose(call, edited)
+        kept = {part.id for part in edited.tool_calls}
+        gone = [part for part in completion.tool_calls if part.id not in kept]
+        self._tell_not_run(call, gone, "taken out by the user")
+        return edited
+
+    def _tell_not_run(self, call: int, parts: Iterable[ToolCallPart], reason: str) -> None:
+        for part in parts:
+            self._publish(
+                ToolResult(
+                    call_id=part.id,
+                    call=call,
+                    name=part.function.name,
+                    status="refused",
+                    content="",
+                    is_error=True,
+                    reason=reason,
+                )
+            )
 
     def _failed(self, frame: LlmRequest, turn: Turn, message: str, *, told: bool = False) -> LlmResponse:
         turn.call_failed, turn.failure = True, message

@@ -13,7 +13,14 @@ from typing import Any, Literal, assert_never
 from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.errors import UserError
-from agentscope_tui.events import ErrorOccurred, Graded, LimitReached, SessionEnded, StateChanged, UserMessageSent
+from agentscope_tui.events import (
+    ErrorOccurred,
+    Graded,
+    LimitReached,
+    SessionEnded,
+    StateChanged,
+    UserMessageSent,
+)
 from agentscope_tui.models.chat import Model
 from agentscope_tui.session.gate import Decision, Gate
 from agentscope_tui.session.ledger import ToolLedger
@@ -302,9 +309,7 @@ class Session:
         answer = turn.last_text if turn.answer is None else turn.answer
         messages = self._model_calls.messages
         try:
-            reward = await graded(
-                grader, answer, messages, turn=turn.number, monotonic=self._clock.monotonic
-            )
+            reward = await graded(grader, answer, messages, turn=turn.number, monotonic=self._clock.monotonic)
             self.bus.publish(reward)
         finally:
             self._gradings -= 1
@@ -354,9 +359,7 @@ class Session:
         )
         self._ready.set()
 
-    async def _close(
-        self, status: Literal["ended", "failed"], reason: str, interrupted: Turn | None
-    ) -> None:
+    async def _close(self, status: Literal["ended", "failed"], reason: str, interrupted: Turn | None) -> None:
         await self._link.aclose()
         if interrupted is not None:
             self._report_interrupt(interrupted)

@@ -70,9 +70,10 @@ class RowSession:
                 text = _read(self.opened.folder.outputs / piece.file, piece.offset, piece.length)
             buffer.write(piece.stream, text)
         written = len(call.output)
-        if not call.output and call.content and call.duration is not None:
+        said = call.content or call.reason
+        if not call.output and said and call.duration is not None:
             buffer = OutputBuffer()
-            buffer.write("stdout", call.content)
+            buffer.write("stdout", said)
         self._outputs[call.call_id] = (buffer, written)
         return buffer
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.tui.present.words import dollars, seconds, thousands
 from agentscope_widgets.look import Tone
+from agentscope_widgets.safe_text import safe_line
 
 Segment = tuple[str, Tone]
 """Text and tone; the most important first."""
@@ -15,6 +16,8 @@ Segment = tuple[str, Tone]
 def segments_of(state: SessionState, now: datetime) -> list[Segment]:
     """The status line of one session at the time `now`."""
     segments = [_doing(state, now), (state.mode + (" fine" if state.fine else ""), "muted")]
+    if state.holds:
+        segments.append((f"can {', '.join(state.holds[0].allows)}", "muted"))
     segments.append((f"turn {state.turn}", "muted"))
     segments.append((f"calls {state.calls_used}{_of(state.limit('calls'))}", "muted"))
     segments.append((f"actions {state.actions_used}{_of(state.limit('tool_actions'))}", "muted"))
@@ -75,11 +78,15 @@ def _idle(state: SessionState) -> Segment:
         case "completed":
             return "DONE", "success"
         case "failed":
-            return "FAILED", "error"
+            return _with_reason("FAILED", state), "error"
         case "interrupted":
             return "INTERRUPTED", "warning"
         case "limit":
-            return "LIMIT REACHED", "warning"
+            return _with_reason("LIMIT", state), "warning"
+
+
+def _with_reason(word: str, state: SessionState) -> str:
+    return f"{word}: {safe_line(state.outcome_reason, 60)}" if state.outcome_reason else word
 
 
 def _running(state: SessionState, now: datetime) -> Segment:

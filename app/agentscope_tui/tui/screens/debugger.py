@@ -7,27 +7,22 @@ session's state, thirty times a second at most.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.events import Resize
 from textual.reactive import var
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Static, Tab, Tabs
 
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
-from agentscope_tui.session.session import Session
 from agentscope_tui.tui.drawing import STARTING, SessionDrawing
-from agentscope_tui.tui.keys import bindings
 from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.scanning import DatasetRows, scan_dataset
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
+from agentscope_tui.tui.screens.controls import SessionControls
 from agentscope_tui.tui.workspace import RowSession, Workspace
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
@@ -45,10 +40,9 @@ MIN_SIZE = (60, 16)
 PANES = ("rows", "session", "calls", "output")
 
 
-class DebuggerScreen(Screen[None]):
+class DebuggerScreen(SessionControls):
     """The main screen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
     AUTO_FOCUS = "#rows"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
 
@@ -62,8 +56,6 @@ class DebuggerScreen(Screen[None]):
         self._workspace = workspace
         self._history = history
         self._first_row = first_row
-        self._current: RowSession | None = None
-        self._index: int | None = None
         self._editing: str | None = None
         self._opening: set[int] = set()
         self._rows = DatasetRows(workspace)
@@ -93,6 +85,7 @@ class DebuggerScreen(Screen[None]):
         self.query_one(Composer).past_messages = self._history.messages
         self._name_panes()
         self._show(None, None)
+        self.refresh_rows()
         scan_dataset(self, self._workspace.dataset)
         self.set_interval(FRAME, self._pump)
         if self._first_row is not None:
@@ -109,7 +102,7 @@ class DebuggerScreen(Screen[None]):
         """Fold what is new in every session, and draw what changed of the one on screen."""
         for row in self._workspace.sessions.values():
             changed, returned = row.pump()
-            shown = row is self._current
+            shown = row is self.current
             if returned:
                 self._give_back(row, returned, shown)
             if changed:
@@ -117,8 +110,8 @@ class DebuggerScreen(Screen[None]):
                 if shown:
                     self._drawing.update(row)
                     self.refresh_bindings()
-        if self._current is not None:
-            self._drawing.tick(self._current, self._workspace.now())
+        if self.current is not None:
+            self._drawing.tick(self.current, self._workspace.now())
 
     def _give_back(self, row: RowSession, texts: list[str], shown: bool) -> None:
         """Undelivered steers return to the composer, before what is being typed there."""
@@ -129,7 +122,9 @@ class DebuggerScreen(Screen[None]):
         if shown:
             composer.text = row.draft
             composer.move_cursor(composer.document.end)
-        self.notify("A message that no model call took is back in the composer.", title="Not delivered")
+        self.notify(
+            "A message that no model call took is back in the composer.", title="Not delivered", timeout=4
+        )
 
     def refresh_rows(self, grew: bool = False) -> None:
         """The dataset's rows are more than before."""
@@ -177,7 +172,7 @@ class DebuggerScreen(Screen[None]):
         finally:
             self._opening.discard(task.index)
         self._refresh_row(task.index)
-        if self._index == task.index:
+        if self.index == task.index:
             opened = None if problem else self._workspace.sessions.get(task.index)
             self._show(opened, task.index, problem=problem)
             self._focus("rows" if problem else "transcript")
@@ -185,9 +180,9 @@ class DebuggerScreen(Screen[None]):
     def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
         """Put a session on screen, or none; each session keeps its own draft."""
         composer = self.query_one(Composer)
-        if self._current is not None:
-            self._current.draft = composer.text
-        self._current, self._index = row, index
+        if self.current is not None:
+            self.current.draft = composer.text
+        self.current, self.index = row, index
         composer.text = row.draft if row else ""
         composer.disabled = row is None
         self._drawing.show(row, index, problem)
@@ -197,7 +192,7 @@ class DebuggerScreen(Screen[None]):
 
     @on(Composer.Submitted)
     def _message_sent(self, event: Composer.Submitted) -> None:
-        current, editing = self._current, self._editing
+        current, editing = self.current, self._editing
         if current is None:
             return
         self._stop_editing()
@@ -227,7 +222,7 @@ class DebuggerScreen(Screen[None]):
     @on(SteerQueue.SteerEditRequested)
     def _edit_steer(self, event: SteerQueue.SteerEditRequested) -> None:
         """Edit a queued steer in the composer; it keeps its place and may be taken meanwhile."""
-        steers = self._current.state.steers if self._current else []
+        steers = self.current.state.steers if self.current else []
         for steer in steers:
             if steer.msg_id == event.key:
                 self._editing = steer.msg_id
@@ -240,92 +235,29 @@ class DebuggerScreen(Screen[None]):
 
     @on(SteerQueue.SteerWithdrawRequested)
     def _withdraw_steer(self, event: SteerQueue.SteerWithdrawRequested) -> None:
-        if self._current is not None:
-            self._current.session.withdraw_steer(event.key)
+        if self.current is not None:
+            self.current.session.withdraw_steer(event.key)
 
     @on(SteerQueue.SteerMoveRequested)
     def _move_steer(self, event: SteerQueue.SteerMoveRequested) -> None:
-        if self._current is not None:
-            queued = [one.msg_id for one in self._current.state.steers if one.status == "queued"]
+        if self.current is not None:
+            queued = [one.msg_id for one in self.current.state.steers if one.status == "queued"]
             if event.key in queued:
-                self._current.session.move_steer(event.key, queued.index(event.key) + event.offset)
+                self.current.session.move_steer(event.key, queued.index(event.key) + event.offset)
 
     @on(CallList.CallHighlighted)
     def _call_highlighted(self, event: CallList.CallHighlighted) -> None:
-        if self._current is not None:
-            self._drawing.select_call(self._current, event.key)
+        if self.current is not None:
+            self._drawing.select_call(self.current, event.key)
 
     # Keys
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What works now: the footer shows just that."""
-        current = self._current
-        session = current.session if current else None
-        holds = current.state.holds if current else []
-        mode = current.state.mode if current else ""
-        failed = any(hold.step == "failed_call" for hold in holds)
-        match action:
-            case "step" | "step_fine":
-                return session is not None and session.status == "running" and not failed
-            case "continue":
-                return session is not None and mode == "step"
-            case "pause":
-                return session is not None and mode == "run"
-            case "interrupt":
-                return session is not None and session.status in ("running", "interrupting")
-            case "retry" | "give_up":
-                return failed
-            case "compose" | "messages" | "tools":
-                return session is not None
-            case "rerun" | "back":
-                return self._index is not None
-            case _:
-                return True
-
-    def action_step(self) -> None:
-        self._with_session(lambda session: session.step())
-
-    def action_step_fine(self) -> None:
-        self._with_session(lambda session: session.step(fine=True))
-
-    def action_continue(self) -> None:
-        self._with_session(lambda session: session.run_on())
-
-    def action_pause(self) -> None:
-        self._with_session(lambda session: session.pause())
-
-    def action_interrupt(self) -> None:
-        self._with_session(lambda session: session.interrupt())
-
-    def action_retry(self) -> None:
-        self._with_session(lambda session: session.retry())
-
-    def action_give_up(self) -> None:
-        self._with_session(lambda session: session.give_up())
 
     def action_compose(self) -> None:
         self._focus("composer")
 
-    def action_messages(self) -> None:
-        from agentscope_tui.tui.screens.messages import MessagesScreen
-
-        if self._current is not None:
-            self.app.push_screen(MessagesScreen(self._current.state))
-
-    def action_tools(self) -> None:
-        from agentscope_tui.tui.screens.tools import ToolsScreen
-
-        if self._current is not None:
-            self.app.push_screen(ToolsScreen(self._current.state))
-
-    def action_help(self) -> None:
-        from agentscope_tui.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen())
-
     @work(group="ask")
     async def action_rerun(self) -> None:
-        index = self._index
+        index = self.index
         if index is None:
             return
         running = self._workspace.sessions.get(index)
@@ -337,7 +269,7 @@ class DebuggerScreen(Screen[None]):
     @work(group="ask")
     async def action_back(self) -> None:
         """Back to the rows; what runs goes on, or is interrupted, as the user says."""
-        current = self._current
+        current = self.current
         if current is not None and current.active:
             answer = await self.app.push_screen_wait(
                 ConfirmScreen(
@@ -364,10 +296,6 @@ class DebuggerScreen(Screen[None]):
 
     async def _confirmed(self, question: str, word: str) -> bool:
         return await self.app.push_screen_wait(ConfirmScreen(question, (Choice("y", "yes", word),))) == "yes"
-
-    def _with_session(self, act: Callable[[Session], object]) -> None:
-        if self._current is not None:
-            act(self._current.session)
 
     # Layout
 

@@ -1,0 +1,131 @@
+"""The acts on the session on screen: step, continue, interrupt, edit, refuse, and what works when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import work
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from agentscope_tui.events import Paused
+from agentscope_tui.session.gate import Decision
+from agentscope_tui.session.session import Session
+from agentscope_tui.tui.editing import decision_of, editable_text
+from agentscope_tui.tui.keys import bindings
+from agentscope_tui.tui.screens.edit import EditScreen
+from agentscope_tui.tui.workspace import RowSession
+
+
+class SessionControls(Screen[None]):
+    """A screen that shows one session and turns keys into calls on it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.current: RowSession | None = None
+        self.index: int | None = None
+        """The row on screen, also while it has no session."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What works now: the footer shows just that."""
+        current = self.current
+        session = current.session if current else None
+        holds = current.state.holds if current else []
+        mode = current.state.mode if current else ""
+        failed = any(hold.step == "failed_call" for hold in holds)
+        match action:
+            case "step" | "step_fine":
+                return session is not None and session.status == "running" and not failed
+            case "continue":
+                return session is not None and mode == "step"
+            case "pause":
+                return session is not None and mode == "run"
+            case "interrupt":
+                return session is not None and session.status in ("running", "interrupting")
+            case "retry":
+                return failed
+            case "edit" | "refuse":
+                return bool(holds) and action in holds[0].allows
+            case "compose" | "messages" | "tools":
+                return session is not None
+            case "rerun" | "back":
+                return self.index is not None
+            case _:
+                return True
+
+    def action_step(self) -> None:
+        self._with_session(lambda session: session.step())
+
+    def action_step_fine(self) -> None:
+        self._with_session(lambda session: session.step(fine=True))
+
+    def action_continue(self) -> None:
+        self._with_session(lambda session: session.run_on())
+
+    def action_pause(self) -> None:
+        self._with_session(lambda session: session.pause())
+
+    def action_interrupt(self) -> None:
+        self._with_session(lambda session: session.interrupt())
+
+    def action_retry(self) -> None:
+        self._with_session(lambda session: session.retry())
+
+    @work(group="ask")
+    async def action_edit(self) -> None:
+        """Edit the step that waits, then let it go on."""
+        current = self.current
+        if current is None or not current.state.holds:
+            return
+        state, hold = current.state, current.state.holds[0]
+        text = await self.app.push_screen_wait(
+            EditScreen(
+                f"Edit the waiting {hold.step.replace('_', ' ')} · ctrl+s goes on with it",
+                editable_text(state, hold),
+                lambda text: decision_of(state, hold, text),
+            )
+        )
+        if text is not None:
+            self._decide(current, hold, decision_of(state, hold, text))
+
+    @work(group="ask")
+    async def action_refuse(self) -> None:
+        """Refuse the step that waits; the agent reads the reason."""
+        current = self.current
+        if current is None or not current.state.holds:
+            return
+        hold = current.state.holds[0]
+        reason: str | None = "given up"
+        if hold.step != "failed_call":
+            title = f"Why refuse this {hold.step.replace('_', ' ')}? · ctrl+s refuses it"
+            reason = await self.app.push_screen_wait(EditScreen(title, "", lambda text: None))
+        if reason is not None:
+            self._decide(current, hold, Decision("refuse", reason.strip()))
+
+    def _decide(self, row: RowSession, hold: Paused, decision: Decision) -> None:
+        if hold not in row.state.holds or not row.session.decide(decision):
+            self.notify("That step does not wait any more.", severity="warning")
+
+    def action_messages(self) -> None:
+        from agentscope_tui.tui.screens.messages import MessagesScreen
+
+        if self.current is not None:
+            self.app.push_screen(MessagesScreen(self.current.state))
+
+    def action_tools(self) -> None:
+        from agentscope_tui.tui.screens.tools import ToolsScreen
+
+        if self.current is not None:
+            self.app.push_screen(ToolsScreen(self.current.state))
+
+    def action_help(self) -> None:
+        from agentscope_tui.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
+
+    def _with_session(self, act: Callable[[Session], object]) -> None:
+        if self.current is not None:
+            act(self.current.session)

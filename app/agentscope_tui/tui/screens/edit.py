@@ -1,0 +1,54 @@
+"""A text to edit over the debugger: the waiting step, or the reason why it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static, TextArea
+
+from agentscope_tui.errors import UserError
+
+
+class EditScreen(ModalScreen[str | None]):
+    """Gives the text, or None when it was left. `check` refuses a text by raising UserError."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f10", "accept", "accept", id="edit.accept", tooltip="Go on with this text"),
+        Binding("escape", "leave", "cancel", id="edit.leave", tooltip="Leave everything as it was"),
+    ]
+
+    def __init__(self, title: str, text: str, check: Callable[[str], object]) -> None:
+        super().__init__()
+        self._heading = title
+        self._text = text
+        self._check = check
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="edit-pane", classes="pane"):
+            yield TextArea(self._text, id="edited", soft_wrap=True, show_line_numbers=False)
+            yield Static(id="edit-error")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#edit-pane").border_title = self._heading
+        area = self.query_one(TextArea)
+        area.move_cursor(area.document.end)
+        area.focus()
+
+    def action_accept(self) -> None:
+        text = self.query_one(TextArea).text
+        try:
+            self._check(text)
+        except UserError as error:
+            self.query_one("#edit-error", Static).update(Content(f"✗ {error}"))
+            return
+        self.dismiss(text)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
