@@ -93,7 +93,7 @@ async def test_pasted_controls_are_seen_and_sent_as_symbols() -> None:
     composer = Composer()
     app = PaneApp(composer)
     async with app.run_test(message_hook=app.record) as pilot:
-        composer.post_message(Paste("a\x1b[31m\u202eb\r\nc"))
+        app.post_message(Paste("a\x1b[31m\u202eb\r\nc"))
         await wait_until(lambda: composer.text)
         assert composer.text == "a␛[31m⟨U+202E⟩b\nc"
         composer.text = "x\x07"

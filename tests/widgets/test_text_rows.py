@@ -33,7 +33,7 @@ def test_rows_fit_and_hold_the_whole_text(line: str, width: int, words: bool) ->
     if words:
         assert "".join(rows).replace(" ", "") == line.replace(" ", "").replace("\t", "")
     else:
-        assert "".join(rows) == line.expandtabs(4)
+        assert "".join(rows) == without_tabs(line)
 
 
 @given(LINE, st.integers(2, 12), st.booleans(), st.integers(0, 60))
@@ -45,6 +45,11 @@ def test_styled_pieces_wrap_as_the_same_text_in_one_style(
     rows = wrap_runs(pieces, width, words=words)
     whole = "".join(run.text for run in expand_tabs(pieces))
     assert texts(rows) == texts(wrap_line(whole, width, bold, words=words))
+
+
+def test_tabs_go_to_the_next_stop_in_cells() -> None:
+    assert without_tabs("a\tb\t\tc") == "a   b       c"
+    assert without_tabs("漢\tb", column=1) == "漢 b"
 
 
 def test_words_stay_whole_and_long_ones_break() -> None:

@@ -111,7 +111,7 @@ async def test_the_text_in_view_stays_while_heights_above_are_measured() -> None
     transcript = Transcript()
     app = PaneApp(transcript)
     async with app.run_test(size=SIZE):
-        transcript.show([Block(f"b{n}", title=f"t{n}", body="many words " * (n % 40)) for n in range(300)])
+        transcript.show([Block(f"b{n}", title=f"t{n}", body=("w" * 40 + " ") * (n % 20)) for n in range(300)])
         # Nothing is awaited up to here, so that nothing is measured ahead yet.
         transcript.scroll_lines(-3)
         before, top = lines(transcript), transcript.scroll_offset.y

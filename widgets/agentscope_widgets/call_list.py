@@ -20,6 +20,7 @@ from .safe_text import safe_line
 from .text_rows import Row, fit
 
 _WIDEST_NAME = 16
+_WIDEST_STATE = 12
 _ROOM_FOR_ARGUMENTS = 6
 
 
@@ -169,4 +170,4 @@ class CallList(LineView):
         ]
 
     def _state_width(self) -> int:
-        return max((len(item.state) for item in self._items[-200:]), default=0)
+        return min(_WIDEST_STATE, max((len(item.state) for item in self._items[-200:]), default=0))

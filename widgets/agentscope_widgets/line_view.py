@@ -75,8 +75,9 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def look(self) -> Look:
         """The styles to draw with."""
-        rules = self.get_component_styles(LOOK_PROBE)
-        # Textual makes new component styles whenever it applies the style sheet, and tells nobody.
+        # Textual makes new component styles whenever it applies the style sheet, and tells nobody: that
+        # they are other objects is the only sign, and asking for all of them at each paint is slow.
+        rules = self._component_styles.get(LOOK_PROBE)
         if self._look is None or rules is not self._look_rules:
             old, self._look, self._look_rules = self._look, resolve_look(self), rules
             if old is not None and old != self._look:

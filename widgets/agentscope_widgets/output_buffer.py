@@ -42,9 +42,9 @@ class OutputBuffer:
     """Lines of stdout and stderr in the order in which they were finished.
 
     Colours are kept, a carriage return overwrites the line, a backspace goes back, tabs are spaces; every
-    other control becomes a visible symbol. A line is cut at `longest_line` characters and says so. Past `most_lines`
-    lines or `most_characters` characters the oldest are dropped, in batches of a tenth. Lines are
-    numbered from 0 since the start; `first` is the oldest still there, `end` one past the newest
+    other control becomes a visible symbol. A line is cut at `longest_line` characters and says so. Past
+    `most_lines` lines or `most_characters` characters the oldest are dropped, in batches of a tenth. Lines
+    are numbered from 0 since the start; `first` is the oldest still there, `end` one past the newest
     finished one.
     """
 

@@ -16,11 +16,11 @@ Segment = tuple[str, Tone]
 def segments_of(state: SessionState, now: datetime) -> list[Segment]:
     """The status line of one session at the time `now`."""
     segments = [_doing(state, now), (state.mode + (" fine" if state.fine else ""), "muted")]
-    if state.holds:
-        segments.append((f"can {', '.join(state.holds[0].allows)}", "muted"))
-    segments.append((f"turn {state.turn}", "muted"))
     segments.append((f"calls {state.calls_used}{_of(state.limit('calls'))}", "muted"))
     segments.append((f"actions {state.actions_used}{_of(state.limit('tool_actions'))}", "muted"))
+    segments.append(sandbox_segment(state.started.confinement if state.started else "none"))
+    if state.holds:
+        segments.append((f"can {', '.join(state.holds[0].allows)}", "muted"))
     tokens = f"{thousands(state.input_tokens)} in {thousands(state.output_tokens)} out tok"
     segments.append((tokens, "muted"))
     if state.cost is not None:
@@ -28,9 +28,9 @@ def segments_of(state: SessionState, now: datetime) -> list[Segment]:
     if state.turn_started is not None:
         end = state.turn_ended or now
         segments.append((seconds(max((end - state.turn_started).total_seconds(), 0.0)), "muted"))
+    segments.append((f"turn {state.turn}", "muted"))
     if state.reward is not None:
         segments.insert(1, (f"reward {state.reward:g}", "success" if state.reward > 0 else "error"))
-    segments.append(sandbox_segment(state.started.confinement if state.started else "none"))
     return segments
 
 

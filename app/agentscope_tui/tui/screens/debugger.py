@@ -7,9 +7,11 @@ session's state, thirty times a second at most.
 from __future__ import annotations
 
 import logging
+from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.events import Resize
 from textual.reactive import var
@@ -19,6 +21,7 @@ from textual.widgets import Footer, Static, Tab, Tabs
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.tui.drawing import STARTING, SessionDrawing
+from agentscope_tui.tui.keys import PANES
 from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.scanning import DatasetRows, scan_dataset
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
@@ -37,13 +40,15 @@ log = logging.getLogger(__name__)
 FRAME = 1 / 30
 """Seconds between two looks at what the sessions have done."""
 MIN_SIZE = (60, 16)
-PANES = ("rows", "session", "calls", "output")
 
 
 class DebuggerScreen(SessionControls):
     """The main screen."""
 
     AUTO_FOCUS = "#rows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "interrupt", show=False, id="debugger.leave"),
+    ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
 
     pane: var[str] = var("rows")
@@ -62,7 +67,11 @@ class DebuggerScreen(SessionControls):
 
     def compose(self) -> ComposeResult:
         yield Static(id="too-small")
-        yield Tabs(*(Tab(name.capitalize(), id=f"tab-{name}") for name in PANES), id="tabs")
+        tabs = (
+            Tab(f"{number} {name.capitalize()}", id=f"tab-{name}")
+            for number, name in enumerate(PANES, start=1)
+        )
+        yield Tabs(*tabs, id="tabs")
         with Horizontal(id="panes"):
             with Container(id="rows-pane", classes="pane"):
                 yield RowList(id="rows")
@@ -298,6 +307,13 @@ class DebuggerScreen(SessionControls):
         return await self.app.push_screen_wait(ConfirmScreen(question, (Choice("y", "yes", word),))) == "yes"
 
     # Layout
+
+    def action_pane(self, pane: str) -> None:
+        self._focus("transcript" if pane == "session" else pane)
+
+    def action_leave(self) -> None:
+        """esc, with nothing on top and nothing being written: interrupt."""
+        self.action_interrupt()
 
     def _focus(self, pane: str) -> None:
         self.pane = {"transcript": "session", "composer": "session"}.get(pane, pane)
