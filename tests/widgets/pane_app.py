@@ -46,10 +46,10 @@ class PaneApp(App[None]):
 
 
 def lines(pane: Widget) -> list[str]:
-    """The lines inside a pane's border, without the blanks at their ends."""
-    size = pane.scrollable_content_region.size
-    strips = pane.render_lines(Region(0, 0, *pane.size))
-    return ["".join(segment.text for segment in strip.crop(0, size.width)).rstrip() for strip in strips]
+    """The lines inside a pane's border and padding, without the blanks at their ends."""
+    gutter, (width, height) = pane.gutter, pane.scrollable_content_region.size
+    strips = pane.render_lines(Region(0, gutter.top, pane.outer_size.width, height))
+    return [strip.crop(gutter.left, gutter.left + width).text.rstrip() for strip in strips]
 
 
 def shown(pane: Widget) -> str:

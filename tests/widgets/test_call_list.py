@@ -39,7 +39,8 @@ async def test_the_newest_is_chosen_until_the_user_moves_up() -> None:
         assert calls.cursor == 19
         await pilot.press("end")
         calls.put(22, call(22))
-        await wait_until(lambda: "tool_22" in shown(calls))
+        assert "tool_22" in shown(calls)
+        await wait_until(lambda: len(app.messages) == 5)
         keys = [message.key for message in app.posted(CallList.CallHighlighted)]
         assert keys == ["c19", "c20", "c19", "c21", "c22"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from pane_app import PaneApp
 from rich.cells import cell_len
@@ -12,6 +14,7 @@ from agentscope_widgets.blocks import Block, Format
 from agentscope_widgets.call_list import CallItem, CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.detail_view import DetailView
+from agentscope_widgets.line_view import ScrollingView
 from agentscope_widgets.output_buffer import OutputBuffer
 from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.row_list import RowCells, RowList
@@ -87,12 +90,16 @@ async def test_hostile_text_is_shown_safely(pane: type[Widget], size: tuple[int,
     widget = pane()
     app = PaneApp(widget)
     async with app.run_test(size=size) as pilot:
+        fill(widget, "calm")
+        await pilot.pause()
+        assert widget.size.height > 0
         for text in HOSTILE.values():
             fill(widget, text)
-            await pilot.pause()
+            await asyncio.sleep(0)
             check(widget)
-            if isinstance(widget, Transcript | DetailView | OutputView):
-                await pilot.press("home")
+            if isinstance(widget, ScrollingView):
+                widget.action_go_start()
                 check(widget)
-                await pilot.press("pagedown")
+                widget.action_scroll_page(1)
                 check(widget)
+        await pilot.pause()

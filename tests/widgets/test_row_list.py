@@ -101,4 +101,5 @@ async def test_rows_may_come_and_change_while_they_are_shown() -> None:
         rows.refresh_row(1)
         await wait_until(lambda: "interrupted" in lines(rows)[2])
         assert "interrupted" not in lines(rows)[1]
+        await wait_until(lambda: app.messages)
         assert [message.position for message in app.posted(RowList.RowHighlighted)] == [0]

@@ -24,7 +24,7 @@ FACTS: list[tuple[str, Tone]] = [
         (80, "PAUSED after call #3 · step · calls 3/60 · $0.02"),
         (44, "PAUSED after call #3 · step · calls 3/60"),
         (30, "PAUSED after call #3 · step"),
-        (12, "PAUSED a…"),
+        (12, "PAUSED af…"),
     ],
 )
 async def test_what_does_not_fit_is_left_out_from_the_end(width: int, expected: str) -> None:

@@ -15,6 +15,7 @@ from agentscope_widgets.text_rows import (
     expand_tabs,
     fit,
     split_lines,
+    without_tabs,
     wrap_line,
     wrap_runs,
 )

@@ -18,6 +18,7 @@ from agentscope_tui.resources import styles_dir
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.trust import UntrustedFile
 from agentscope_tui.tui.message_history import MessageHistory
+from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
 from agentscope_tui.tui.workspace import Workspace
 
@@ -54,6 +55,14 @@ class AgentScopeApp(App[None]):
         """ctrl+c interrupts the turn, as in any terminal program; it never quits."""
         if isinstance(self.screen, DebuggerScreen):
             self.screen.action_interrupt()
+
+    async def action_quit(self) -> None:
+        """ctrl+q asks when something runs; pressed again at the question it quits."""
+        debuggers = [screen for screen in self.screen_stack if isinstance(screen, DebuggerScreen)]
+        if debuggers and not isinstance(self.screen, ConfirmScreen):
+            debuggers[0].action_quit()
+        else:
+            self.exit()
 
     async def on_unmount(self) -> None:
         await self.workspace.aclose()
