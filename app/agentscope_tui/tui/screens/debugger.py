@@ -140,8 +140,9 @@ class DebuggerScreen(SessionControls):
         rows = self.query_one(RowList)
         if grew:
             rows.source_grew()
-        count = f"{len(self._rows):,}{'' if self._workspace.dataset.complete else '+'}"
-        self.query_one("#rows-pane").border_subtitle = f"{count} rows"
+        count = len(self._rows)
+        more = "" if self._workspace.dataset.complete else "+"
+        self.query_one("#rows-pane").border_subtitle = f"{count:,}{more} row{'' if count == 1 else 's'}"
 
     def _refresh_row(self, index: int) -> None:
         self.query_one(RowList).refresh_row(index - self._workspace.dataset.offset)
