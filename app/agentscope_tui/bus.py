@@ -10,7 +10,6 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
-from itertools import islice
 from typing import Protocol, TypeVar, cast
 
 from agentscope_tui.clock import Clock
@@ -25,6 +24,10 @@ Callback = Callable[[SessionEvent], None]
 class Backlog(Protocol):
     """Where events older than the tail can be read again: the recorder."""
 
+    @property
+    def recorded(self) -> int:
+        """The number of the newest event that can be read."""
+
     def read(self, first: int, last: int) -> list[SessionEvent]:
         """The events with `first <= seq <= last`, in order."""
 
@@ -35,11 +38,15 @@ class EventBus:
     def __init__(
         self, session_id: str, *, clock: Clock | None = None, backlog: Backlog | None = None, tail: int = 1024
     ) -> None:
-        """`tail` is how many events stay in memory; without a backlog all of them do."""
+        """`tail` is how many events stay in memory, beside those that are not yet recorded; without a
+        backlog all of them do."""
         self.session_id = session_id
         self._clock = clock or Clock()
         self._backlog = backlog
-        self._tail: deque[SessionEvent] = deque(maxlen=tail if backlog else None)
+        self._tail: deque[SessionEvent] = deque()
+        self._tail_size = tail
+        self._undelivered: deque[SessionEvent] = deque()
+        self._delivering = False
         self._seq = 0
         self._callbacks: list[Callback] = []
 
@@ -55,20 +62,36 @@ class EventBus:
     def publish(self, event: E) -> E:
         """Number the event, keep it, and call every callback; returns the numbered event.
 
-        A callback that raises is reported to the log, and the others still run.
+        A callback that raises is reported to the log, and the others still run. What a callback publishes
+        is delivered after the event that it was called with, so that all see the same order.
         """
         self._seq += 1
         stamped = event.model_copy(
             update={"seq": self._seq, "at": self._clock.now(), "session_id": self.session_id}
         )
-        published = cast(SessionEvent, stamped)
-        self._tail.append(published)
+        self._keep(cast(SessionEvent, stamped))
+        if not self._delivering:
+            self._delivering = True
+            try:
+                while self._undelivered:
+                    self._deliver(self._undelivered.popleft())
+            finally:
+                self._delivering = False
+        return stamped
+
+    def _keep(self, event: SessionEvent) -> None:
+        self._tail.append(event)
+        self._undelivered.append(event)
+        if self._backlog is not None:
+            while len(self._tail) > self._tail_size and self._tail[0].seq <= self._backlog.recorded:
+                self._tail.popleft()
+
+    def _deliver(self, event: SessionEvent) -> None:
         for callback in tuple(self._callbacks):
             try:
-                callback(published)
+                callback(event)
             except Exception:
-                log.exception("an event callback failed on %s #%d", published.kind, self._seq)
-        return stamped
+                log.exception("an event callback failed on %s #%d", event.kind, event.seq)
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
         """Call `callback` with each event from now on; returns what unsubscribes it."""
@@ -90,8 +113,8 @@ class EventBus:
         older: list[SessionEvent] = []
         if first < oldest and self._backlog is not None:
             older = self._backlog.read(first, min(last, oldest - 1))
-        start = max(first - oldest, 0)
-        return older + list(islice(self._tail, start, max(last - oldest + 1, start)))
+        start, end = max(first - oldest, 0), min(last - oldest + 1, len(self._tail))
+        return older + [self._tail[place] for place in range(start, end)]
 
 
 class Subscription:

@@ -11,11 +11,13 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import from_json, to_json
 
 from agentscope_tui.models.chat import Message, ToolCallPart
 from agentscope_tui.tools.spec import Stream
 
+MAX_DEPTH = 100
+"""Levels of nesting that an event is recorded with."""
 _UNSET = datetime.fromtimestamp(0, UTC)
 
 TurnOutcome = Literal["completed", "interrupted", "failed", "limit"]
@@ -64,7 +66,8 @@ class UserMessageSent(Event):
 
 
 class Steer(Event):
-    """One step in the life of a steer.
+    """One step in the life of a steer. One that is still queued as the session becomes idle starts a turn:
+    the `user_message` of that turn has its `msg_id`.
 
     `queued` and `edited` carry the text, `position` its place in the queue; `in_call` and `answered` name
     the call. `returned` gives the text back to the user.
@@ -177,6 +180,8 @@ class ToolCallStarted(Event):
     req_id: str
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
+    edited: bool = False
+    """The arguments are the user's, not those that the model wrote."""
 
 
 class ToolOutput(Event):
@@ -322,11 +327,12 @@ _KINDS: dict[str, type[SessionEvent]] = {
 
 
 def event_to_json(event: Event) -> str:
-    """The event as one line of a recording, without the newline. Lone surrogates become `?`."""
+    """The event as one line of a recording, without the newline. Lone surrogates become `?`, and what is
+    nested too deeply for JSON readers becomes `…`."""
     try:
         return event.model_dump_json(exclude_none=True)
-    except PydanticSerializationError:
-        return to_json(_well_formed(event.model_dump(mode="python", exclude_none=True))).decode()
+    except ValueError:
+        return to_json(_well_formed(event)).decode()
 
 
 def event_from_json(line: str | bytes) -> SessionEvent:
@@ -340,13 +346,17 @@ def event_from_json(line: str | bytes) -> SessionEvent:
     return _KINDS.get(str(kind), UnknownEvent).model_validate(data)
 
 
-def _well_formed(value: Any) -> Any:
+def _well_formed(value: Any, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        return "…"
     match value:
+        case BaseModel():
+            return {key: _well_formed(item, depth + 1) for key, item in value if item is not None}
         case str():
             return value.encode("utf-8", "replace").decode()
         case dict():
-            return {_well_formed(key): _well_formed(item) for key, item in value.items()}
+            return {_well_formed(key): _well_formed(item, depth + 1) for key, item in value.items()}
         case list() | tuple():
-            return [_well_formed(item) for item in value]
+            return [_well_formed(item, depth + 1) for item in value]
         case _:
             return value

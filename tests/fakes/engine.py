@@ -1,4 +1,4 @@
-"""A session over the in-memory channel with a model, tools and (if wanted) a runner that tests control."""
+"""A model, tools and a runner that tests control: the parts around a session."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from agentscope_tui.bus import EventBus
-from agentscope_tui.events import Event, SessionEvent
 from agentscope_tui.models.chat import (
     ChatRequest,
     Completion,
@@ -18,12 +16,8 @@ from agentscope_tui.models.chat import (
     ToolCallPart,
     Usage,
 )
-from agentscope_tui.runners.builtin import BuiltinRunner
-from agentscope_tui.session.session import Session
-from agentscope_tui.session.settings import SessionSettings
-from agentscope_tui.session.state import SessionState
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome
-from agentscope_tui.wire.channel import MemoryChannel, memory_channel
+from agentscope_tui.wire.channel import MemoryChannel
 
 DEADLINE = 10.0
 
@@ -67,6 +61,18 @@ class FakeModel:
 
     async def aclose(self) -> None:
         self.closed = True
+
+
+def streams(*pieces: str, finish: str = "stop") -> Reply:
+    """A reply in pieces, a loop turn apart."""
+
+    async def stream(request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
+        for piece in pieces:
+            on_delta(Delta(text=piece))
+            await asyncio.sleep(0)
+        return says("".join(pieces), finish=finish)
+
+    return stream
 
 
 def tool(name: str, *required: str) -> dict[str, Any]:
@@ -122,7 +128,7 @@ class Gatekeeper:
 
     async def body(self, arguments: dict[str, Any], on_output: OnOutput) -> ToolOutcome:
         await self.wait()
-        return ToolOutcome(content="let go")
+        return ToolOutcome(content="let go", side_effects=True)
 
     def reply(self, completion: Completion, before: str = "") -> Reply:
         async def stream(request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
@@ -151,78 +157,21 @@ class FakeRunner:
             if type is None or frame["type"] == type:
                 return frame
 
-    async def ask_model(self, req_id: str, messages: list[Message], **body: Any) -> None:
-        await self.send("llm_request", req_id=req_id, openai_body={"messages": messages, **body})
+    async def rest(self) -> list[dict[str, Any]]:
+        """All frames until the host closes the channel."""
+        frames = []
+        async with asyncio.timeout(DEADLINE):
+            while (frame := await self.channel.receive()) is not None:
+                frames.append(frame)
+        return frames
+
+    async def ask_model(self, req_id: str, *texts: str, messages: list[Message] | None = None) -> None:
+        """A request of user messages with these texts, or of these messages."""
+        messages = messages or [{"role": "user", "content": text} for text in texts or ("go",)]
+        await self.send("llm_request", req_id=req_id, openai_body={"messages": messages})
+
+    async def ask_tool(self, req_id: str, name: str, **arguments: Any) -> None:
+        await self.send("tool_request", req_id=req_id, name=name, arguments=arguments)
 
     async def idle(self, reason: str = "completed", **fields: Any) -> None:
         await self.send("state", status="idle", turns=1, reason=reason, **fields)
-
-
-class Rig:
-    """A session with everything around it, and ways to wait for what it does."""
-
-    def __init__(
-        self,
-        model: FakeModel | None,
-        tools: FakeTools | None = None,
-        *,
-        own_runner: bool = False,
-        grader: Any = None,
-        **settings: Any,
-    ) -> None:
-        host_end, runner_end = memory_channel()
-        self.model = model
-        self.tools = tools or FakeTools()
-        self.bus = EventBus("test")
-        self.events: list[SessionEvent] = []
-        self.state = SessionState()
-        self.bus.subscribe(self.events.append)
-        self.bus.subscribe(self.state.apply)
-        self._news = asyncio.Event()
-        self.bus.subscribe(lambda event: self._news.set())
-        self.session = Session(
-            SessionSettings(**{"mode": "run", **settings}),
-            channel=host_end,
-            model=model,
-            tools=self.tools,
-            bus=self.bus,
-            grader=grader,
-        )
-        self.runner = FakeRunner(runner_end)
-        self._builtin = None if own_runner else BuiltinRunner(runner_end)
-        self._task: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Rig:
-        if self._builtin is not None:
-            self._task = asyncio.create_task(self._builtin.run())
-            await self.session.start()
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await asyncio.wait_for(self.session.end(), DEADLINE)
-        if self._task is not None:
-            await asyncio.wait_for(self._task, DEADLINE)
-
-    async def until(self, predicate: Callable[[], Any]) -> None:
-        """Wait until the predicate holds; it is looked at after each event."""
-        async with asyncio.timeout(DEADLINE):
-            while not predicate():
-                self._news.clear()
-                if predicate():
-                    return
-                await self._news.wait()
-
-    async def settled(self) -> None:
-        await asyncio.wait_for(self.session.settled(), DEADLINE)
-
-    def kinds(self, *without: str) -> list[str]:
-        """The kinds of all events so far, in order."""
-        return [event.kind for event in self.events if event.kind not in without]
-
-    def of(self, *types: type[Event]) -> list[Any]:
-        """The events of these types, in order."""
-        return [event for event in self.events if isinstance(event, types)]
-
-    def steers(self) -> list[tuple[str, str, int | None]]:
-        """(text, status, call) of each steer event, in order."""
-        return [(event.text, event.status, event.call) for event in self.events if event.kind == "steer"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
@@ -43,7 +43,6 @@ BLOCKS = st.lists(st.integers(0, 60), min_size=1, max_size=30).map(
 )
 
 
-@settings(deadline=None)
 @given(BLOCKS, st.data())
 def test_measuring_moves_nothing_in_view(blocks: list[Block], data: st.DataObject) -> None:
     layout = layout_of(*blocks)
@@ -56,7 +55,6 @@ def test_measuring_moves_nothing_in_view(blocks: list[Block], data: st.DataObjec
     )
 
 
-@settings(deadline=None)
 @given(BLOCKS, st.data())
 def test_a_change_above_moves_nothing_in_view(blocks: list[Block], data: st.DataObject) -> None:
     layout = layout_of(*blocks)
@@ -75,7 +73,6 @@ def test_a_change_above_moves_nothing_in_view(blocks: list[Block], data: st.Data
         assert after[0] == before[0]
 
 
-@settings(deadline=None)
 @given(BLOCKS, st.integers(6, 60))
 def test_the_end_is_exact_at_any_width(blocks: list[Block], width: int) -> None:
     layout = layout_of(*blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -112,7 +112,6 @@ def test_hostile_markdown_is_drawn_safely(name: str, width: int) -> None:
         assert raw_characters(row) == []
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("ab |-*_`#>[]()!\n1.<&~\\ "), max_size=120), st.integers(3, 40))
 def test_rows_never_exceed_the_width(markdown: str, width: int) -> None:
     for row in markdown_rows(markdown, width, LOOK):

@@ -31,7 +31,7 @@ async def test_it_shows_lines_with_stderr_marked_and_colours_kept() -> None:
         assert red[0].style is not None
         assert red[0].style.color is not None
         assert red[0].style.color.number == 1
-        assert str(output.border_subtitle) == "3 lines · ! stderr"
+        assert output.facts == "3 lines · ! stderr"
 
 
 async def test_it_follows_until_the_user_scrolls_up_and_counts_what_is_new() -> None:
@@ -111,3 +111,16 @@ async def test_another_width_and_another_buffer() -> None:
         other.write("stdout", "other\n")
         output.show(other)
         assert lines(output)[0] == "  other"
+
+
+async def test_it_may_be_drawn_between_a_write_and_its_refresh() -> None:
+    output, buffer = OutputView(), OutputBuffer(most_lines=20)
+    app = PaneApp(output)
+    async with app.run_test(size=(40, 10)):
+        output.show(buffer)
+        buffer.write("stdout", numbered(0, 20))
+        output.refresh_output()
+        buffer.write("stdout", numbered(20, 500))
+        assert set(lines(output)) == {""}
+        output.refresh_output()
+        assert lines(output)[-1] == "  line 499"

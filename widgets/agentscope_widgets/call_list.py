@@ -73,6 +73,7 @@ class CallList(LineView):
         super().__init__(placeholder=placeholder, id=id, classes=classes)
         self._items: list[CallItem] = []
         self._highlighted: str | None = None
+        self._state_width = 0
 
     @property
     def items(self) -> Sequence[CallItem]:
@@ -141,6 +142,8 @@ class CallList(LineView):
 
     def _update(self) -> None:
         self.virtual_size = Size(0, len(self._items))
+        longest = max((len(item.state) for item in self._items), default=0)
+        self._state_width = min(_WIDEST_STATE, longest)
         self.cursor = len(self._items) - 1 if self.following else self.cursor
         self._highlight()
         self.refresh()
@@ -154,7 +157,7 @@ class CallList(LineView):
     def _cells(self, item: CallItem, tone: Style) -> Row:
         """State and name, the duration at the right, between them as much of the arguments as fits."""
         look, width = self.look, self.text_width
-        state = f" {safe_line(item.glyph, 4)} {fit(safe_line(item.state, 40), self._state_width())} "
+        state = f" {safe_line(item.glyph, 4)} {fit(safe_line(item.state, 40), self._state_width)} "
         name = safe_line(item.name, 200)
         duration = " " + safe_line(item.duration, 20)
         room = width - cell_len(state) - cell_len(duration)
@@ -168,6 +171,3 @@ class CallList(LineView):
             Segment(fit(arguments, max(0, room)), look.muted),
             Segment(duration, look.muted),
         ]
-
-    def _state_width(self) -> int:
-        return min(_WIDEST_STATE, max((len(item.state) for item in self._items[-200:]), default=0))

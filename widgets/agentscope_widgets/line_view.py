@@ -104,6 +104,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         self._base = self.rich_style
+        # Asked for before any line is drawn, because a new look drops what is cached.
         _ = self.look
         return super().render_lines(crop)
 

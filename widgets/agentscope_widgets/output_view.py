@@ -36,6 +36,8 @@ class OutputView(ScrollingView):
 
     wrap: reactive[bool] = reactive(True)
     """Whether a line wider than the view continues on the next row."""
+    facts: reactive[str] = reactive("")
+    """What there is to know beside the text, for a border: lines, the mark of stderr, no wrapping."""
 
     def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=id, classes=classes)
@@ -85,7 +87,7 @@ class OutputView(ScrollingView):
         if self.following:
             self._seen_end = self._end
         self.unseen = self._end - self._seen_end
-        self._say_facts(buffer)
+        self.facts = self._known_facts(buffer)
         self._place(top)
 
     def shows_placeholder(self) -> bool:
@@ -99,7 +101,10 @@ class OutputView(ScrollingView):
             return []
         index, inside = self._heights.find(line)
         number = self._first + index
-        output = self._line(number)
+        if self._buffer is None or number < self._buffer.first:
+            # Dropped by a write that this view was not told of yet.
+            return []
+        output = self._unfinished[number - self._end] if number >= self._end else self._buffer.line(number)
         gutter = Segment(_MARK if output.stream == "stderr" else "  ", self.look.warning)
         return [gutter, *self._row(number, output, inside)]
 
@@ -116,6 +121,9 @@ class OutputView(ScrollingView):
     def seen_all(self) -> None:
         super().seen_all()
         self._seen_end = self._end
+
+    def watch_facts(self, facts: str) -> None:
+        self.border_subtitle = Content(facts) if facts else None
 
     def watch_wrap(self, wrap: bool) -> None:
         self.styles.overflow_x = "hidden" if wrap else "auto"
@@ -151,7 +159,7 @@ class OutputView(ScrollingView):
         if not keep:
             self._seen_end = self._buffer.end if self._buffer else 0
             self.unseen = 0
-            self.border_subtitle = None
+            self.facts = ""
         self.refresh_output()
         if keep and not self.following and len(self._heights):
             index = max(0, min(place[0] - self._first, len(self._heights) - 1))
@@ -173,12 +181,6 @@ class OutputView(ScrollingView):
                 for text in texts
             )
 
-    def _line(self, number: int) -> OutputLine:
-        assert self._buffer is not None
-        if number >= self._end:
-            return self._unfinished[number - self._end]
-        return self._buffer.line(number)
-
     def _row(self, number: int, output: OutputLine, inside: int) -> Row:
         rows = self._rows.get(number)
         if rows is None:
@@ -194,7 +196,9 @@ class OutputView(ScrollingView):
         width = 0 if self.wrap else self._widest + _GUTTER
         self.place(top, self._heights.total + self._note_lines if len(self._heights) else 0, width)
 
-    def _say_facts(self, buffer: OutputBuffer) -> None:
+    def _known_facts(self, buffer: OutputBuffer) -> str:
         count = buffer.end + len(self._unfinished)
-        facts = f"{count:,} line{'s' * (count != 1)}" + (" · ! stderr" if buffer.has_stderr else "")
-        self.border_subtitle = Content(facts if self.wrap else facts + " · no wrap")
+        facts = [f"{count:,} line{'s' * (count != 1)}"]
+        facts += ["! stderr"] if buffer.has_stderr else []
+        facts += [] if self.wrap else ["no wrap"]
+        return " · ".join(facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
@@ -157,9 +158,7 @@ class RowList(LineView):
             Segment(self._calls(cells.calls), look.muted),
             Segment(" " + _right(cells.reward, self._reward_width) + " ", tone),
         ]
-        room = max(
-            0, self.text_width - sum(len(segment.text) for segment in row[:1] + row[2:]) - columns.state
-        )
+        room = max(0, self.text_width - sum(cell_len(segment.text) for segment in row))
         row.append(Segment(fit(safe_line(cells.prompt, room + 1), room), look.normal))
         if position == self.cursor:
             return [Segment(text, (style or look.normal) + look.cursor) for text, style, _ in row]

@@ -18,7 +18,6 @@ from .look import Tone
 from .safe_text import safe_line
 from .text_rows import Row, fit
 
-_MOST_ROWS = 5
 _GLYPHS: dict[str, tuple[str, Tone]] = {
     "queued": ("○", "warning"),
     "edited": ("○", "warning"),
@@ -48,6 +47,7 @@ class SteerQueue(LineView):
     DEFAULT_CSS = """
     SteerQueue {
         height: auto;
+        max-height: 5;
         display: none;
         &.-filled { display: block; }
     }
@@ -106,7 +106,6 @@ class SteerQueue(LineView):
         chosen = self._chosen()
         self._items = list(items)
         self.virtual_size = Size(0, len(items))
-        self.styles.height = min(_MOST_ROWS, len(items))
         self.set_class(bool(items), "-filled")
         keys = [item.key for item in items]
         self.cursor = keys.index(chosen.key) if chosen and chosen.key in keys else self.cursor

@@ -76,6 +76,7 @@ def mend(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
         for call_id, name in open_calls.items():
             mended.append({"role": "tool", "tool_call_id": call_id, "content": "The call was not run."})
             notes.append(f"added the missing result of {name} ({call_id})")
+            answered.add(call_id)
         open_calls.clear()
 
     for message in messages:

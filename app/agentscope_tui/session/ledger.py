@@ -86,8 +86,8 @@ class ToolLedger:
         """Ids of the calls that neither ran nor got a result."""
         return [due.call_id for due in self._batch if not due.started and not due.told]
 
-    def refuse(self) -> list[RefusedCall]:
-        """The completion was not passed on: none of its calls is due any more."""
+    def withdraw(self) -> list[RefusedCall]:
+        """The completion is not passed on as it came: none of its calls is due any more."""
         batch, self._batch = self._batch, []
         return [RefusedCall(due.call_id, due.call, due.name, "") for due in batch]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -82,6 +84,22 @@ class Meter:
     def _counted(self, name: str, limit: int, what: str) -> LimitReached:
         since = "since the last user message" if self._limits.count_by == "message" else "in this turn"
         return _reached(name, limit, f"{limit} {what} {since}")
+
+
+async def wall_clock(
+    seconds: float, *, runs: Callable[[], bool], held: Callable[[], bool], monotonic: Callable[[], float]
+) -> LimitReached | None:
+    """Wait until a turn has run this long, not counting the time that it is held at the gate; None when it
+    ended before."""
+    used, last = 0.0, monotonic()
+    while used < seconds:
+        await asyncio.sleep(min(0.2, seconds - used))
+        now = monotonic()
+        used += 0.0 if held() else now - last
+        last = now
+        if not runs():
+            return None
+    return _reached("wall_clock", seconds, f"{seconds:g} s in this turn")
 
 
 def _reached(name: str, value: float, what: str) -> LimitReached:

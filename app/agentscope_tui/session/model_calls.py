@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import chain, count
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.events import (
@@ -15,18 +16,11 @@ from agentscope_tui.events import (
     ToolResult,
     UsageReported,
 )
-from agentscope_tui.models.chat import (
-    ChatRequest,
-    Completion,
-    Message,
-    Model,
-    ModelError,
-    ToolCallPart,
-    Usage,
-)
+from agentscope_tui.models.chat import ChatRequest, Completion, Message, Model, ModelError, Usage
+from agentscope_tui.session.cancelling import cancellable
 from agentscope_tui.session.gate import Gate, Step
 from agentscope_tui.session.history import BodyError, Conversation, Difference, read_body
-from agentscope_tui.session.ledger import ToolLedger
+from agentscope_tui.session.ledger import RefusedCall, ToolLedger
 from agentscope_tui.session.limits import Meter
 from agentscope_tui.session.settings import ModelSettings
 from agentscope_tui.session.steering import SteerQueue, text_of
@@ -75,6 +69,7 @@ class ModelCalls:
             self._publish(reached)
             turn.limit = reached.reason
             return LlmResponse(req_id=frame.req_id, error=reached.reason)
+        turn.limit = ""
         try:
             request, repairs = read_body(
                 frame.openai_body,
@@ -86,7 +81,8 @@ class ModelCalls:
         self.number += 1
         call = self.number
         difference = self._conversation.advance(call, request.messages)
-        self._tell_refused(difference)
+        for refused in self._ledger.refused_by_runner(difference.new):
+            self._tell_refused(refused, "refused by the runner")
         completion = await self._complete(call, frame, request, difference, repairs, turn)
         if isinstance(completion, str):
             return self._failed(frame, turn, completion, told=True)
@@ -144,7 +140,7 @@ class ModelCalls:
         stream = DeltaStream(self._publish, call, self._clock.monotonic)
         started = self._clock.monotonic()
         try:
-            completion = await self._model.complete(request, stream.add)
+            completion = await cancellable(self._model.complete(request, stream.add))
         except asyncio.CancelledError:
             turn.cut_call = call
             self._cut_off(call, stream, request, started, None)
@@ -156,7 +152,7 @@ class ModelCalls:
                 ErrorOccurred(source="model", message=str(failure), detail=failure.detail, call=call)
             )
             raise failure from error
-        stream.flush()
+        stream.close()
         completion = self._with_unique_ids(completion, call)
         self._tell(call, completion, stream, started)
         self._spend(call, completion.usage)
@@ -169,8 +165,8 @@ class ModelCalls:
         decision = await self._gate.hold(Step("completion", call))
         if decision.kind == "refuse":
             reason = decision.reason or "refused by the user"
-            self._ledger.propose(call, completion.model_copy(update={"tool_calls": ()}))
-            self._tell_not_run(call, completion.tool_calls, reason)
+            for refused in self._ledger.withdraw():
+                self._tell_refused(refused, reason)
             return self._failed(frame, turn, reason, told=True)
         if decision.kind == "edit" and decision.completion is not None:
             completion = self._replaced(call, completion, decision.completion)
@@ -195,45 +191,31 @@ class ModelCalls:
         """The user's completion in place of the model's; calls keep their ids, what is gone will not run."""
         self._ids -= {part.id for part in completion.tool_calls}
         edited = self._with_unique_ids(edited, call)
-        self._ledger.propose(call, edited)
         kept = {part.id for part in edited.tool_calls}
-        gone = [part for part in completion.tool_calls if part.id not in kept]
-        self._tell_not_run(call, gone, "taken out by the user")
+        for proposed in self._ledger.withdraw():
+            if proposed.call_id not in kept:
+                self._tell_refused(proposed, "taken out by the user")
+        self._ledger.propose(call, edited)
         return edited
 
-    def _tell_not_run(self, call: int, parts: Iterable[ToolCallPart], reason: str) -> None:
-        for part in parts:
-            self._publish(
-                ToolResult(
-                    call_id=part.id,
-                    call=call,
-                    name=part.function.name,
-                    status="refused",
-                    content="",
-                    is_error=True,
-                    reason=reason,
-                )
+    def _tell_refused(self, refused: RefusedCall, reason: str) -> None:
+        self._publish(
+            ToolResult(
+                call_id=refused.call_id,
+                call=refused.call,
+                name=refused.name,
+                status="refused",
+                content=refused.content,
+                is_error=True,
+                reason=reason,
             )
+        )
 
     def _failed(self, frame: LlmRequest, turn: Turn, message: str, *, told: bool = False) -> LlmResponse:
         turn.call_failed, turn.failure = True, message
         if not told:
             self._publish(ErrorOccurred(source="runner", message=message))
         return LlmResponse(req_id=frame.req_id, error=message)
-
-    def _tell_refused(self, difference: Difference) -> None:
-        for refused in self._ledger.refused_by_runner(difference.new):
-            self._publish(
-                ToolResult(
-                    call_id=refused.call_id,
-                    call=refused.call,
-                    name=refused.name,
-                    status="refused",
-                    content=refused.content,
-                    is_error=True,
-                    reason="refused by the runner",
-                )
-            )
 
     def _cut_off(
         self,
@@ -244,7 +226,7 @@ class ModelCalls:
         failure: ModelError | None,
     ) -> None:
         """Tell how far a call got that was interrupted or failed, and meter it."""
-        stream.flush()
+        stream.close()
         if stream.pieces or failure is None:
             partial = Completion(text=stream.text, reasoning=stream.reasoning)
             self._tell(call, partial, stream, started, partial=True)
@@ -296,10 +278,10 @@ class ModelCalls:
         """Tool-call ids name calls in the whole session; some servers count anew in each completion."""
         calls = []
         for position, part in enumerate(completion.tool_calls, start=1):
-            free = part.id and part.id not in self._ids
-            unique = part if free else part.model_copy(update={"id": f"call_{call}_{position}"})
-            self._ids.add(unique.id)
-            calls.append(unique)
+            ours = (f"call_{call}_{position}{'_' * more}" for more in count())
+            call_id = next(name for name in chain([part.id], ours) if name and name not in self._ids)
+            self._ids.add(call_id)
+            calls.append(part.model_copy(update={"id": call_id}))
         return completion.model_copy(update={"tool_calls": tuple(calls)})
 
 

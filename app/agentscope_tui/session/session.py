@@ -24,13 +24,14 @@ from agentscope_tui.events import (
 from agentscope_tui.models.chat import Model
 from agentscope_tui.session.gate import Decision, Gate
 from agentscope_tui.session.ledger import ToolLedger
-from agentscope_tui.session.limits import Meter
+from agentscope_tui.session.limits import Meter, wall_clock
 from agentscope_tui.session.link import Request, Response, RunnerLink
 from agentscope_tui.session.model_calls import ModelCalls
 from agentscope_tui.session.opening import greeting, introduction
 from agentscope_tui.session.reward import AnswerGrader, graded
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.steering import SteerQueue
+from agentscope_tui.session.tasks import Tasks
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
 from agentscope_tui.tools.spec import Toolset, validate_tools
@@ -110,7 +111,7 @@ class Session:
             clock=self._clock,
         )
         self._turn = Turn(0)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks(self._fail)
         self._gradings = 0
         self._failure = ""
         self._closing: asyncio.Task[None] | None = None
@@ -166,6 +167,7 @@ class Session:
         Raises:
             SessionError: the session is over.
         """
+        self._begin_waiting_turn()
         match self.status:
             case "idle":
                 self._begin_turn(self._clock.new_id(), text)
@@ -216,9 +218,7 @@ class Session:
 
     def interrupt(self, reason: str = "interrupted by the user") -> bool:
         """Abort the running turn now: model stream, tools and all they started. False when none runs."""
-        if self.status == "idle":
-            # Called as the idle is told, while a message waits to start the next turn: that turn is meant.
-            self._begin_waiting_turn()
+        self._begin_waiting_turn()
         if self.status != "running" or self._turn.over:
             return False
         self._turn.interrupted = reason
@@ -237,26 +237,27 @@ class Session:
         self._link.post(UserMessage(msg_id=msg_id, text=text))
         self._set_status("running")
         if self.settings.limits.wall_clock is not None:
-            self._spawn(self._watch_clock(turn, self.settings.limits.wall_clock), "wall clock")
+            self._tasks.spawn(self._watch_clock(turn, self.settings.limits.wall_clock), "wall clock")
 
     def _begin_waiting_turn(self) -> None:
-        waiting = self._steers.take_first()
+        """Called at each idle, and by whoever acts while the idle is being told: the turn that is about to
+        begin is the one that is meant."""
+        waiting = self._steers.take_first() if self.status == "idle" else None
         if waiting is not None:
             self._begin_turn(waiting.msg_id, waiting.text)
 
     async def _watch_clock(self, turn: Turn, seconds: float) -> None:
-        """Interrupt the turn when it has run this long; time held at the gate does not count."""
-        used, last = 0.0, self._clock.monotonic()
-        while used < seconds:
-            await asyncio.sleep(min(0.2, seconds - used))
-            now = self._clock.monotonic()
-            used += 0.0 if self.gate.waiting else now - last
-            last = now
-            if self._turn is not turn or self.status != "running" or turn.over:
-                return
-        turn.limit = f"limit reached: {seconds:g} s in this turn (setting limits.wall_clock)"
-        self.bus.publish(LimitReached(limit="wall_clock", value=seconds, reason=turn.limit))
-        self.interrupt(turn.limit)
+        """Interrupt the turn when it has run this long."""
+        reached = await wall_clock(
+            seconds,
+            runs=lambda: self._turn is turn and self.status == "running" and not turn.over,
+            held=lambda: bool(self.gate.waiting),
+            monotonic=self._clock.monotonic,
+        )
+        if reached is not None:
+            turn.limit = reached.reason
+            self.bus.publish(reached)
+            self.interrupt(turn.limit)
 
     def _hand_over(self) -> None:
         """Give the queued steers to the runner; called just before the frame after which it looks.
@@ -303,7 +304,7 @@ class Session:
             self.bus.publish(Graded(grader="agent", turn=turn.number, reward=own_reward))
         if self._grader is not None:
             self._gradings += 1
-            self._spawn(self._run_grader(self._grader, turn), "grading")
+            self._tasks.spawn(self._run_grader(self._grader, turn), "grading")
 
     async def _run_grader(self, grader: AnswerGrader, turn: Turn) -> None:
         answer = turn.last_text if turn.answer is None else turn.answer
@@ -341,7 +342,7 @@ class Session:
             self._begin_waiting_turn()
         elif self.status in ("running", "interrupting") and not stale and not turn.over:
             turn.over = True
-            self._spawn(self._end_turn(turn, frame), "turn ends")
+            self._tasks.spawn(self._end_turn(turn, frame), "turn ends")
 
     # The end
 
@@ -364,11 +365,7 @@ class Session:
         if interrupted is not None:
             self._report_interrupt(interrupted)
         self._steers.session_ended()
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._tasks.cancel()
         await self._release("tools", self._tools)
         if self._model is not None:
             await self._release("model", self._model)
@@ -400,14 +397,3 @@ class Session:
         self.status = status
         self._note_rest()
         self.bus.publish(StateChanged(status=status, turn=self._turn.number, **fields))
-
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        def ended(task: asyncio.Task[None]) -> None:
-            self._tasks.discard(task)
-            if not task.cancelled() and (error := task.exception()) is not None:
-                log.error("the task `%s` failed", name, exc_info=error)
-                self._fail(f"agentscope failed: {type(error).__name__}: {error}")
-
-        task = asyncio.create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(ended)

@@ -6,7 +6,6 @@ Live, attached, replayed and imported sessions all go through `SessionState.appl
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, assert_never
 
@@ -36,22 +35,16 @@ from agentscope_tui.events import (
     UserMessageSent,
 )
 from agentscope_tui.models.chat import Message
+from agentscope_tui.session.exchanges import Exchanges
 from agentscope_tui.session.limits import FREE_TOOLS
+from agentscope_tui.session.steer_list import SteerList
 from agentscope_tui.session.views import CallView, Entry, SteerView
-
-
-@dataclass(frozen=True)
-class _Request:
-    base: int
-    kept: int
-    messages: list[Message]
 
 
 class SessionState:
     """Everything there is to show about a session.
 
-    `changed_entries` and `changed_calls` collect the positions that changed; whoever draws takes and
-    clears them with `take_changes`.
+    Whoever draws takes the positions that changed with `take_changes`.
     """
 
     def __init__(self) -> None:
@@ -66,7 +59,6 @@ class SessionState:
         self.outcome_reason = ""
         self.entries: list[Entry] = []
         self.calls: list[CallView] = []
-        self.steers: list[SteerView] = []
         self.holds: list[Paused] = []
         self.call = 0
         self.calls_used = 0
@@ -80,16 +72,21 @@ class SessionState:
         self.last_error: str | None = None
         self.answer: str | None = None
         self.last_seq = 0
-        self._requests: dict[int, _Request] = {}
-        self._replies: dict[int, Message] = {}
+        self._exchanges = Exchanges()
+        self._steers = SteerList()
         self._position: dict[str, int] = {}
         self._live: dict[int, int] = {}
-        self._reasoning: dict[int, Entry] = {}
+        self._reasoning: dict[int, int] = {}
         self._proposals: dict[tuple[int, int], int] = {}
         self._changed_entries: set[int] = set()
         self._changed_calls: set[int] = set()
 
     # What is shown
+
+    @property
+    def steers(self) -> list[SteerView]:
+        """The steers so far, in the order of their delivery."""
+        return self._steers.views
 
     @property
     def running_calls(self) -> list[CallView]:
@@ -106,19 +103,12 @@ class SessionState:
         return None if position is None else self.calls[position]
 
     def request_messages(self, call: int) -> list[Message]:
-        """The whole request of a model call, put together from what each one added."""
-        parts: list[list[Message]] = []
-        wanted: int | None = None
-        while (request := self._requests.get(call)) is not None:
-            end = None if wanted is None else max(wanted - request.kept, 0)
-            parts.append(request.messages[:end])
-            wanted = request.kept if wanted is None else min(wanted, request.kept)
-            call = request.base
-        return [message for part in reversed(parts) for message in part]
+        """The whole request of a model call."""
+        return self._exchanges.request(call)
 
     def reply(self, call: int) -> Message | None:
         """The assistant message that answered a model call."""
-        return self._replies.get(call)
+        return self._exchanges.reply(call)
 
     def take_changes(self) -> tuple[set[int], set[int]]:
         """Positions in `entries` and in `calls` that changed since this was last asked."""
@@ -139,10 +129,7 @@ class SessionState:
             case GateModeChanged():
                 self.mode, self.fine = event.mode, event.fine
             case UserMessageSent():
-                self._add(Entry(f"user {event.seq}", "user", event.at, event.text))
-                self.turn_started, self.turn_ended = event.at, None
-                self.calls_used = self.actions_used = 0
-                self.answer = None
+                self._on_user_message(event)
             case Steer():
                 self._on_steer(event)
             case LlmRequestSent():
@@ -166,20 +153,25 @@ class SessionState:
             case Interrupted():
                 self._on_interrupted(event)
             case ErrorOccurred():
-                self.last_error = event.message
-                entry = Entry(f"error {event.seq}", "error", event.at, event.message, call=event.call)
-                entry.status, entry.detail = event.source, event.detail
-                self._add(entry)
+                self._on_error(event)
             case Graded():
                 self._on_graded(event)
             case SessionEnded():
                 self.status = event.status
                 self.holds = []
+                self._end_turn()
                 self._add(Entry(f"ended {event.seq}", "ended", event.at, event.reason, status=event.status))
             case UnknownEvent():
                 pass
             case _:
                 assert_never(event)
+
+    def _on_user_message(self, event: UserMessageSent) -> None:
+        self._steers.started_turn(event.msg_id)
+        self._add(Entry(f"user {event.seq}", "user", event.at, event.text))
+        self.turn_started, self.turn_ended = event.at, None
+        self.calls_used = self.actions_used = 0
+        self.answer = None
 
     def _on_state(self, event: StateChanged) -> None:
         self.status = event.status
@@ -187,22 +179,13 @@ class SessionState:
         if event.status == "idle":
             self.outcome, self.outcome_reason = event.outcome, event.reason
             self.turn_ended = event.at
-            self.streaming_call = None
+            self._end_turn()
         elif event.status == "running":
             self.outcome, self.outcome_reason = None, ""
             self.reward = self.grade_error = self.last_error = None
 
     def _on_steer(self, event: Steer) -> None:
-        view = next((steer for steer in self.steers if steer.msg_id == event.msg_id), None)
-        if view is None:
-            view = SteerView(event.msg_id, event.text, event.status)
-            self.steers.append(view)
-        if event.status == "edited":
-            view.text = event.text
-            if event.position is not None:
-                self._move_steer(view, event.position)
-            return
-        view.status, view.call = event.status, event.call
+        self._steers.apply(event)
         if event.status == "handed_over":
             limits = self.started.limits if self.started else {}
             if limits.get("count_by") != "turn":
@@ -211,15 +194,9 @@ class SessionState:
             entry = Entry(f"steer {event.msg_id}", "steer", event.at, event.text, call=event.call)
             self._add_before_live(entry, event.call)
 
-    def _move_steer(self, view: SteerView, position: int) -> None:
-        others = [steer for steer in self.steers if steer is not view]
-        queued = [steer for steer in others if steer.status == "queued"]
-        place = others.index(queued[position]) if position < len(queued) else len(others)
-        self.steers = [*others[:place], view, *others[place:]]
-
     def _on_request(self, event: LlmRequestSent) -> None:
         self.call = self.streaming_call = event.call
-        self._requests[event.call] = _Request(event.base, event.kept, event.messages)
+        self._exchanges.sent(event)
         if event.attempt == 1:
             self.calls_used += 1
         for repair in event.repairs:
@@ -243,13 +220,14 @@ class SessionState:
 
     def _on_reasoning(self, call: int, at: datetime, text: str, *, more: bool) -> None:
         """Reasoning is an entry of its own, before the answer; `more` says that it goes on."""
-        entry = self._reasoning.get(call)
-        if entry is None:
-            entry = self._reasoning[call] = Entry(f"reasoning {at.timestamp()}", "reasoning", at, call=call)
-            self._add_before_live(entry, call)
+        position = self._reasoning.get(call)
+        if position is None:
+            entry = Entry(f"reasoning {at.timestamp()}", "reasoning", at, call=call)
+            position = self._reasoning[call] = self._add_before_live(entry, call)
+        entry = self.entries[position]
         entry.text = entry.text + text if more else text
         entry.live = more
-        self._changed_entries.add(self.entries.index(entry))
+        self._changed_entries.add(position)
         if not more:
             del self._reasoning[call]
 
@@ -281,10 +259,7 @@ class SessionState:
         self._changed_entries.add(position)
         self.streaming_call = None
         self._propose(event)
-        message: Message = {"role": "assistant", "content": event.text}
-        if event.tool_calls:
-            message["tool_calls"] = [part.model_dump(mode="json") for part in event.tool_calls]
-        self._replies[event.call] = message
+        self._exchanges.answered(event)
 
     def _propose(self, event: AssistantMessage) -> None:
         streamed = sorted(index for index in self._proposals if index[0] == event.call)
@@ -323,8 +298,9 @@ class SessionState:
         match event:
             case ToolCallStarted():
                 view.state, view.started = "running", event.at
-                if event.arguments and not view.arguments:
-                    view.arguments = _as_json(event.arguments)
+                if event.edited or (event.arguments and not view.arguments):
+                    view.arguments = json.dumps(event.arguments, ensure_ascii=False)
+                view.edited = view.edited or event.edited
                 if event.name not in FREE_TOOLS:
                     self.actions_used += 1
             case ToolOutput():
@@ -344,18 +320,41 @@ class SessionState:
                 self.calls[position].state = "interrupted"
                 self.calls[position].reason = "never run"
                 self._touch_call(position)
-        for position, entry in enumerate(self.entries):
-            if entry.live:
-                entry.live, entry.partial = False, True
-                self._changed_entries.add(position)
+        self._end_live()
         entry = Entry(f"interrupted {event.seq}", "interrupted", event.at, event.reason)
         entry.interrupted = event
         self._add(entry)
 
+    def _on_error(self, event: ErrorOccurred) -> None:
+        self.last_error = event.message
+        if event.source == "model":
+            self._end_live(event.call)
+        entry = Entry(f"error {event.seq}", "error", event.at, event.message, call=event.call)
+        entry.status, entry.detail = event.source, event.detail
+        self._add(entry)
+
+    def _end_live(self, only: int | None = None) -> None:
+        """What still streamed (of one call) was cut off."""
+        self.streaming_call = None
+        for call, position in self._live.items():
+            entry = self.entries[position]
+            if entry.live and only in (None, call):
+                entry.live, entry.partial = False, True
+                self._changed_entries.add(position)
+
+    def _end_turn(self) -> None:
+        """Nothing of a turn that ended is still to come."""
+        self._end_live()
+        for position, call in enumerate(self.calls):
+            if call.state in ("proposed", "streaming"):
+                call.state, call.reason = "refused", "never run"
+                self._touch_call(position)
+
     def _on_graded(self, event: Graded) -> None:
-        if event.error is None and (event.grader != "agent" or self.reward is None):
-            self.reward = event.reward
-        self.grade_error = event.error
+        if event.turn == self.turn:
+            if event.error is None and (event.grader != "agent" or self.reward is None):
+                self.reward = event.reward
+            self.grade_error = event.error
         entry = Entry(f"reward {event.seq}", "reward", event.at, event.error or event.reason)
         entry.status, entry.reward = event.grader, event.reward
         entry.detail = event.reason if event.error else ""
@@ -369,15 +368,15 @@ class SessionState:
         self._changed_entries.add(position)
         return position
 
-    def _add_before_live(self, entry: Entry, call: int | None) -> None:
-        """A steer is read off a request that was just told: it belongs before the answer to it."""
-        position = None if call is None else self._live.get(call)
-        if position is None or position != len(self.entries) - 1:
-            self._add(entry)
-            return
-        answer = self.entries.pop()
-        self._add(entry)
-        self._live[answer.call or 0] = self._add(answer)
+    def _add_before_live(self, entry: Entry, call: int | None) -> int:
+        """Add what belongs before the answer that has just begun: a steer of its request, its reasoning."""
+        answer = self.entries[-1] if self.entries else None
+        if call is None or answer is None or self._live.get(call) != len(self.entries) - 1:
+            return self._add(entry)
+        self.entries.pop()
+        place = self._add(entry)
+        self._live[call] = self._add(answer)
+        return place
 
     def _add_call(self, view: CallView, at: datetime) -> int:
         self.calls.append(view)
@@ -399,8 +398,3 @@ class SessionState:
     def _touch_call(self, position: int) -> None:
         self._changed_calls.add(position)
         self._changed_entries.add(self._position[f"entry {position}"])
-
-
-def _as_json(arguments: dict[str, Any]) -> str:
-
-    return json.dumps(arguments, ensure_ascii=False)

@@ -31,6 +31,8 @@ class _Joiner(ABC):
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
         self._size = 0
+        self.closed = False
+        """What comes after the end shows nothing any more."""
 
     def grew(self, size: int) -> None:
         self._size += size
@@ -46,6 +48,11 @@ class _Joiner(ABC):
             self._timer = None
         self._size = 0
         self._publish_joined()
+
+    def close(self) -> None:
+        """Publish what waits; nothing follows."""
+        self.flush()
+        self.closed = True
 
     @abstractmethod
     def _publish_joined(self) -> None:
@@ -69,6 +76,8 @@ class DeltaStream(_Joiner):
         self.first_at: float | None = None
 
     def add(self, delta: Delta) -> None:
+        if self.closed:
+            return
         if self.first_at is None:
             self.first_at = self._monotonic()
         self.pieces += 1
@@ -118,17 +127,17 @@ class OutputStream(_Joiner):
         self.file_error: OSError | None = None
 
     def write(self, stream: Stream, data: bytes) -> None:
+        if self.closed:
+            return
         if not self._joined or self._joined[-1][0] != stream:
             self._joined.append((stream, []))
         self._joined[-1][1].append(data)
         self.grew(len(data))
 
     def close(self) -> None:
-        self.flush()
+        super().close()
         for stream in ("stdout", "stderr"):
-            rest = self._decoders[stream].decode(b"", final=True)
-            if rest:
-                self._publish(ToolOutput(call_id=self._call_id, stream=stream, text=rest))
+            self._publish_text(stream, b"", final=True)
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -140,10 +149,9 @@ class OutputStream(_Joiner):
             offset, self._total = self._total, self._total + len(data)
             self._keep(data)
             if self._path is None or self.file_error is not None or self._total <= MAX_INLINE:
-                text = self._decoders[stream].decode(data)
-                if text:
-                    self._publish(ToolOutput(call_id=self._call_id, stream=stream, text=text))
+                self._publish_text(stream, data)
             else:
+                self._publish_text(stream, b"", final=True)
                 self._publish(
                     ToolOutput(
                         call_id=self._call_id,
@@ -153,6 +161,12 @@ class OutputStream(_Joiner):
                         length=len(data),
                     )
                 )
+
+    def _publish_text(self, stream: Stream, data: bytes, *, final: bool = False) -> None:
+        """`final`: no more text of this stream follows, so half a character shows as a broken one."""
+        text = self._decoders[stream].decode(data, final)
+        if text:
+            self._publish(ToolOutput(call_id=self._call_id, stream=stream, text=text))
 
     def _keep(self, data: bytes) -> None:
         if self._path is None or self.file_error is not None:

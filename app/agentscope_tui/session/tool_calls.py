@@ -18,6 +18,7 @@ from agentscope_tui.events import (
     ToolResult,
     ToolStatus,
 )
+from agentscope_tui.session.cancelling import cancellable
 from agentscope_tui.session.gate import Decision, Gate, Step
 from agentscope_tui.session.ledger import ProposedCall, ToolLedger
 from agentscope_tui.session.limits import Meter
@@ -49,7 +50,6 @@ class ToolCalls:
     ) -> None:
         """`outputs` is the folder for whole outputs, `caught_up` waits while recording is far behind."""
         self._tools = tools
-        self._names = {str(spec["name"]) for spec in tools.specs}
         self._publish = publish
         self._gate = gate
         self._meter = meter
@@ -64,12 +64,13 @@ class ToolCalls:
         """One request, from matching it to the answer the runner gets."""
         due = self._ledger.match(frame, call)
         result = await self._decide(due, frame, turn)
+        due.told = True
         self._publish(result)
-        turn.finished.append(due.call_id)
+        if due.started:
+            turn.finished.append(due.call_id)
         if result.side_effects:
             turn.side_effects.append(due.call_id)
-        if result.status == "done" and frame.name == SUBMIT:
-            turn.answer = str(frame.arguments.get("answer", ""))
+        if result.status == "done" and frame.name == SUBMIT and turn.answer is not None:
             self._publish(Submitted(call_id=due.call_id, answer=turn.answer))
         held = await self._gate.hold(Step("tool_result", due.call, due.call_id, allows=("pass", "edit")))
         if held.kind == "edit" and held.content is not None:
@@ -84,7 +85,7 @@ class ToolCalls:
         if due.cut_off:
             reason = "The call was cut off at the output limit (max_output_tokens) and was not run."
             return self._refused(due, reason)
-        if frame.name not in self._names:
+        if all(spec["name"] != frame.name for spec in self._tools.specs):
             return _result(due, "failed", f"tool '{frame.name}' not available", is_error=True)
         decision = await self._gate.hold(Step("tool_call", due.call, due.call_id))
         if decision.kind == "refuse":
@@ -106,12 +107,13 @@ class ToolCalls:
                 req_id=frame.req_id,
                 name=frame.name,
                 arguments=arguments,
+                edited=edited,
             )
         )
         started = self._clock.monotonic()
         status: ToolStatus
         try:
-            outcome = await self._execute(due, frame.name, arguments)
+            outcome = await self._execute(due, frame.name, arguments, turn)
             status = "failed" if outcome.is_error else "done"
         except asyncio.CancelledError:
             turn.killed.append(due.call_id)
@@ -135,13 +137,16 @@ class ToolCalls:
             exit_code=outcome.exit_code,
             side_effects=outcome.side_effects,
             duration=self._clock.monotonic() - started,
-            edited=edited,
         )
 
-    async def _execute(self, due: ProposedCall, name: str, arguments: dict[str, Any]) -> ToolOutcome:
+    async def _execute(
+        self, due: ProposedCall, name: str, arguments: dict[str, Any], turn: Turn
+    ) -> ToolOutcome:
         if name == SUBMIT:
-            if not isinstance(arguments.get("answer"), str):
+            answer = arguments.get("answer")
+            if not isinstance(answer, str):
                 raise UserError("submit needs the argument `answer`, a string")
+            turn.answer = answer
             return ToolOutcome(content="submitted")
         self._count += 1
         file = self._outputs / f"{self._count:04d}.out" if self._outputs else None
@@ -152,7 +157,7 @@ class ToolCalls:
             await self._caught_up()
 
         try:
-            return await self._tools.call(name, arguments, on_output)
+            return await cancellable(self._tools.call(name, arguments, on_output))
         finally:
             output.close()
             if output.file_error is not None:

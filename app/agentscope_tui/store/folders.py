@@ -31,7 +31,9 @@ def new_session_id(row: int, now: datetime, unique: str) -> str:
     return f"{now:%Y%m%d-%H%M%S}-row{row}-{unique[:4]}"
 
 
-def make_folder(sessions: Path, session_id: str, meta: dict[str, Any], files: dict[str, str]) -> SessionFolder:
+def make_folder(
+    sessions: Path, session_id: str, meta: dict[str, Any], files: dict[str, str]
+) -> SessionFolder:
     """A new session folder with its scratch files in place.
 
     Raises:

@@ -38,6 +38,8 @@ class Recorder:
         self._waiting: list[bytes] = []
         self._waiting_size = 0
         self._size = 0
+        self._taken = 0
+        self._recorded = 0
         self._places: list[tuple[int, int]] = []
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -56,15 +58,22 @@ class Recorder:
         self._waiting.append(line)
         self._waiting_size += len(line)
         self._size += len(line)
+        self._taken = event.seq
         self._wake.set()
         if event.kind in _FLUSHED:
             self._hurry.set()
 
+    @property
+    def recorded(self) -> int:
+        """The number of the newest event that is in the file."""
+        return self._recorded
+
     async def flush(self) -> None:
         """Return once everything taken so far is written (or writing has failed)."""
+        taken = self._taken
         self._hurry.set()
         async with self._written:
-            await self._written.wait_for(lambda: not self._waiting_size or self._failed)
+            await self._written.wait_for(lambda: self._recorded >= taken or self._failed)
 
     async def caught_up(self) -> None:
         """Return at once, unless the recorder is far behind: then when it is not any more."""
@@ -108,19 +117,21 @@ class Recorder:
             self._wake.clear()
             self._hurry.clear()
             batch, self._waiting = self._waiting, []
-            size = sum(map(len, batch))
+            taken = self._taken
+            failure: OSError | None = None
             try:
                 if batch:
                     await asyncio.to_thread(self._write, b"".join(batch))
+                self._recorded = taken
             except OSError as error:
+                failure = error
                 self._failed = True
                 self._waiting.clear()
-                self._waiting_size = size
-                self._on_error(error)
             async with self._written:
-                self._waiting_size -= size
+                self._waiting_size = sum(map(len, self._waiting))
                 self._written.notify_all()
-            if self._failed:
+            if failure is not None:
+                self._on_error(failure)
                 return
 
     def _write(self, data: bytes) -> None:

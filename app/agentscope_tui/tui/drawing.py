@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
+from textual.content import Content
 from textual.screen import Screen
 
 from agentscope_tui.session.state import SessionState
@@ -48,12 +49,13 @@ class SessionDrawing:
         self._status = screen.query_one(StatusLine)
         self._session_pane = screen.query_one("#session-pane")
         self._output_pane = screen.query_one("#output-pane")
-        self._ticked = datetime.min
+        self._ticked = datetime.min.replace(tzinfo=UTC)
 
     def show(self, row: RowSession | None, index: int | None, problem: str) -> None:
         """Draw a session anew, or say why there is none."""
         self._output.show(None, "")
         self._output_pane.border_title = "Output"
+        self._output_pane.border_subtitle = ""
         self._session_pane.border_title = "Transcript" if index is None else f"Transcript · row {index}"
         if row is None:
             self._transcript.show([_problem(problem) if problem else WELCOME])
@@ -64,7 +66,7 @@ class SessionDrawing:
             return
         row.state.take_changes()
         state = row.state
-        now = row.opened.session.bus.now()
+        now = row.session.bus.now()
         self._transcript.show([block_of(state, position) for position in range(len(state.entries))])
         self._calls.show([item_of(call, now) for call in state.calls])
         self._rest(row, now)
@@ -73,7 +75,7 @@ class SessionDrawing:
         """Draw what changed since the last time."""
         state = row.state
         entries, calls = state.take_changes()
-        now = row.opened.session.bus.now()
+        now = row.session.bus.now()
         for position in sorted(entries):
             self._transcript.put(position, block_of(state, position))
         for position in sorted(calls):
@@ -82,11 +84,12 @@ class SessionDrawing:
             self._show_output(row, state.calls[self._calls.cursor])
         self._rest(row, now)
 
-    def tick(self, row: RowSession, now: datetime) -> None:
+    def tick(self, row: RowSession) -> None:
         """Draw what only time changes: durations of what runs."""
-        if (now.replace(tzinfo=None) - self._ticked).total_seconds() < TICK:
+        now = row.session.bus.now()
+        if (now - self._ticked).total_seconds() < TICK:
             return
-        self._ticked = now.replace(tzinfo=None)
+        self._ticked = now
         state = row.state
         for position, call in enumerate(state.calls):
             if call.state == "running":
@@ -113,15 +116,15 @@ class SessionDrawing:
 
     def _rest(self, row: RowSession, now: datetime) -> None:
         state = row.state
-        self._queue.show(
-            [
-                SteerItem(
-                    steer.msg_id, steer.text, _steer_word(steer.status, steer.call), steer.status == "queued"
-                )
-                for steer in state.steers
-                if steer.status not in ("withdrawn", "returned") and _recent(state, steer.call)
-            ]
-        )
+        steers = [
+            SteerItem(
+                steer.msg_id, steer.text, _steer_word(steer.status, steer.call), steer.status == "queued"
+            )
+            for steer in state.steers
+            if steer.status not in ("withdrawn", "returned") and _recent(state, steer.call)
+        ]
+        if steers != self._queue.items:
+            self._queue.show(steers)
         self._composer.placeholder = _hint(state)
         self._status.show(segments_of(state, now))
 
@@ -129,7 +132,8 @@ class SessionDrawing:
         waits = call.state in ("streaming", "proposed")
         self._output.placeholder = "not run yet" if waits else "no output"
         self._output.show(row.output_of(call), call.call_id)
-        self._output_pane.border_title = f"Output · {safe_line(call.name, 30)} · {call.state}"
+        self._output_pane.border_subtitle = Content(self._output.facts)
+        self._output_pane.border_title = Content(f"Output · {safe_line(call.name, 30)} · {call.state}")
 
 
 def _problem(text: str) -> Block:

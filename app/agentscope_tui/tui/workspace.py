@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from datetime import datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentscope_tui.bus import Subscription
-from agentscope_tui.clock import Clock
 from agentscope_tui.datasets.source import Dataset
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
@@ -34,7 +33,7 @@ class RowSession:
         self.state = SessionState()
         self.draft = ""
         self._subscription: Subscription = opened.bus.subscription()
-        self._outputs: dict[str, tuple[OutputBuffer, int]] = {}
+        self._outputs: dict[str, _Output] = {}
 
     @property
     def session(self) -> Session:
@@ -63,34 +62,38 @@ class RowSession:
 
     def output_of(self, call: CallView) -> OutputBuffer:
         """The call's output as a buffer, with everything that has come so far."""
-        buffer, written = self._outputs.get(call.call_id) or (OutputBuffer(), 0)
-        for piece in call.output[written:]:
+        output = self._outputs.setdefault(call.call_id, _Output())
+        for piece in call.output[output.pieces :]:
             text = piece.text
             if piece.file is not None and piece.offset is not None and piece.length is not None:
                 text = _read(self.opened.folder.outputs / piece.file, piece.offset, piece.length)
-            buffer.write(piece.stream, text)
-        written = len(call.output)
+            output.buffer.write(piece.stream, text)
+        output.pieces = len(call.output)
         said = call.content or call.reason
-        if not call.output and said and call.duration is not None:
-            buffer = OutputBuffer()
-            buffer.write("stdout", said)
-        self._outputs[call.call_id] = (buffer, written)
-        return buffer
+        if not call.output and call.duration is not None and said != output.said:
+            output.buffer, output.said = OutputBuffer(), said
+            output.buffer.write("stdout", said)
+        return output.buffer
+
+
+@dataclass
+class _Output:
+    """A call's output on screen: how many pieces are in it, or the result that stands for them."""
+
+    buffer: OutputBuffer = field(default_factory=OutputBuffer)
+    pieces: int = 0
+    said: str = ""
 
 
 class Workspace:
     """All rows of the dataset and the sessions that were opened on them."""
 
-    def __init__(self, launcher: Launcher, dataset: Dataset, clock: Clock | None = None) -> None:
+    def __init__(self, launcher: Launcher, dataset: Dataset) -> None:
         self.launcher = launcher
         self.dataset = dataset
-        self.clock = clock or Clock()
         self.sessions: dict[int, RowSession] = {}
         self.problems: dict[int, str] = {}
         """Why a row's session could not be opened, by index."""
-
-    def now(self) -> datetime:
-        return self.clock.now()
 
     async def open(self, task: Task) -> RowSession:
         """A new session on a row; one that was there before is ended first.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-MAX_DEPTH = 100
-"""Levels of nesting; what is deeper cannot be carried in a frame or an event."""
+MAX_DEPTH = 64
+"""Levels of nesting; what is much deeper cannot be carried in a frame or an event."""
 
 
 class BadArguments(ValueError):
@@ -27,15 +27,15 @@ def parse_arguments(text: str) -> dict[str, Any]:
         raise BadArguments("The arguments are nested too deeply.") from None
     if not isinstance(arguments, dict):
         raise BadArguments("The arguments must be a JSON object.")
-    if too_deep(arguments):
+    if deeper_than(MAX_DEPTH, arguments):
         raise BadArguments("The arguments are nested too deeply.")
     return arguments
 
 
-def too_deep(value: object) -> bool:
-    """Whether JSON data has more than `MAX_DEPTH` levels."""
+def deeper_than(levels: int, value: object) -> bool:
+    """Whether JSON data has more levels of nesting than this."""
     level: list[object] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(levels):
         level = [
             child
             for item in level

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from agentscope_tui.errors import UserError
-from agentscope_tui.wire.arguments import too_deep
+from agentscope_tui.wire.arguments import deeper_than
 
 
 class _Frame(BaseModel):
@@ -131,6 +131,9 @@ RunnerFrame = Annotated[
     Field(discriminator="type"),
 ]
 
+MAX_DEPTH = 100
+"""Levels of nesting that a frame may have."""
+
 T = TypeVar("T")
 
 _HOST: TypeAdapter[HostFrame] = TypeAdapter(HostFrame)
@@ -158,7 +161,7 @@ def parse_host_frame(data: object) -> HostFrame | None:
 def _parse(adapter: TypeAdapter[T], data: object) -> T | None:
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
         raise FrameError("a frame is a JSON object with a `type`")
-    if too_deep(data):
+    if deeper_than(MAX_DEPTH, data):
         raise FrameError(f"bad {data['type']} frame: nested too deeply")
     try:
         return adapter.validate_python(data)

@@ -13,7 +13,7 @@ from agentscope_tui.events import Paused
 from agentscope_tui.session.gate import Decision
 from agentscope_tui.session.session import Session
 from agentscope_tui.tui.editing import decision_of, editable_text
-from agentscope_tui.tui.keys import bindings
+from agentscope_tui.tui.keys import KEYS, bindings
 from agentscope_tui.tui.screens.edit import EditScreen
 from agentscope_tui.tui.workspace import RowSession
 
@@ -28,6 +28,14 @@ class SessionControls(Screen[None]):
         self.current: RowSession | None = None
         self.index: int | None = None
         """The row on screen, also while it has no session."""
+        self._acts: list[bool | None] = []
+
+    def refresh_acts(self) -> None:
+        """What works may have changed: only then is the footer drawn anew, which is slow."""
+        acts = [self.check_action(key.name, ()) for key in KEYS]
+        if acts != self._acts:
+            self._acts = acts
+            self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What works now: the footer shows just that."""

@@ -13,6 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
 from textual.events import Resize
 from textual.reactive import var
 from textual.widget import Widget
@@ -31,6 +32,7 @@ from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.row_list import RowList
+from agentscope_widgets.safe_text import safe_line
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
@@ -102,8 +104,8 @@ class DebuggerScreen(SessionControls):
 
     def _name_panes(self) -> None:
         path = self._workspace.dataset.path
-        for name, title in (("rows", f"Rows · {path.name}"), ("calls", "Tool calls")):
-            self.query_one(f"#{name}-pane").border_title = title
+        for name, title in (("rows", f"Rows · {safe_line(path.name, 60)}"), ("calls", "Tool calls")):
+            self.query_one(f"#{name}-pane").border_title = Content(title)
 
     # What sessions do
 
@@ -118,9 +120,9 @@ class DebuggerScreen(SessionControls):
                 self._refresh_row(row.index)
                 if shown:
                     self._drawing.update(row)
-                    self.refresh_bindings()
+                    self.refresh_acts()
         if self.current is not None:
-            self._drawing.tick(self.current, self._workspace.now())
+            self._drawing.tick(self.current)
 
     def _give_back(self, row: RowSession, texts: list[str], shown: bool) -> None:
         """Undelivered steers return to the composer, before what is being typed there."""
@@ -196,7 +198,7 @@ class DebuggerScreen(SessionControls):
         composer.text = row.draft if row else ""
         composer.disabled = row is None
         self._drawing.show(row, index, problem)
-        self.refresh_bindings()
+        self.refresh_acts()
 
     # The composer
 
@@ -318,7 +320,8 @@ class DebuggerScreen(SessionControls):
 
     def _focus(self, pane: str) -> None:
         self.pane = {"transcript": "session", "composer": "session"}.get(pane, pane)
-        self.query_one(f"#{pane}", Widget).focus()
+        # Not `widget.focus()`, which waits its turn: what is typed meanwhile would go to the old pane as keys.
+        self.set_focus(self.query_one(f"#{pane}", Widget))
 
     def watch_pane(self, pane: str) -> None:
         """A narrow terminal shows one pane."""

@@ -1,0 +1,38 @@
+"""What each model call was sent and what it answered, put together from events that tell only what is new."""
+
+from __future__ import annotations
+
+from agentscope_tui.events import AssistantMessage, LlmRequestSent
+from agentscope_tui.models.chat import Message
+
+
+class Exchanges:
+    """The requests and replies of a session, by the number of the call."""
+
+    def __init__(self) -> None:
+        self._requests: dict[int, LlmRequestSent] = {}
+        self._replies: dict[int, Message] = {}
+
+    def sent(self, event: LlmRequestSent) -> None:
+        self._requests[event.call] = event
+
+    def answered(self, event: AssistantMessage) -> None:
+        message: Message = {"role": "assistant", "content": event.text}
+        if event.tool_calls:
+            message["tool_calls"] = [part.model_dump(mode="json") for part in event.tool_calls]
+        self._replies[event.call] = message
+
+    def request(self, call: int) -> list[Message]:
+        """The whole request of a call; empty for a call that never was."""
+        parts: list[list[Message]] = []
+        wanted: int | None = None
+        while (sent := self._requests.get(call)) is not None:
+            end = None if wanted is None else max(wanted - sent.kept, 0)
+            parts.append(sent.messages[:end])
+            wanted = sent.kept if wanted is None else min(wanted, sent.kept)
+            call = sent.base
+        return [message for part in reversed(parts) for message in part]
+
+    def reply(self, call: int) -> Message | None:
+        """The assistant message that answered a call."""
+        return self._replies.get(call)
