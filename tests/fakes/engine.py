@@ -175,3 +175,9 @@ class FakeRunner:
 
     async def idle(self, reason: str = "completed", **fields: Any) -> None:
         await self.send("state", status="idle", turns=1, reason=reason, **fields)
+
+    async def was_read(self) -> None:
+        """With no turn running: return once the host has read all that was sent so far."""
+        await self.ask_tool("was read?", "nothing")
+        while (await self.receive("tool_response"))["req_id"] != "was read?":
+            pass

@@ -26,7 +26,7 @@ from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.wire.channel import memory_channel
-from fakes.engine import DEADLINE, FakeModel, FakeRunner, FakeTools
+from fakes.engine import DEADLINE, FakeRunner, FakeTools
 
 
 class Rig:
@@ -82,8 +82,7 @@ class Rig:
         await asyncio.wait_for(self.session.end(), DEADLINE)
         if self._task is not None:
             await asyncio.wait_for(self._task, DEADLINE)
-        left = [task for task in asyncio.all_tasks() if "fakes" not in repr(task)]
-        assert [task for task in left if _is_ours(task)] == []
+        assert [task for task in asyncio.all_tasks() if _is_ours(task)] == []
 
     async def greet(self, **idle: Any) -> dict[str, Any]:
         """With `own_runner`: start the session; returns the `session_start` that the runner got."""

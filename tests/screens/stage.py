@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from widgets.pane_app import shown
 from textual.pilot import Pilot
 from textual.widget import Widget
 
@@ -30,6 +29,7 @@ from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
 from waiting import wait_until
+from widgets.pane_app import shown
 
 W = TypeVar("W", bound=Widget)
 Reply = dict[str, Any]

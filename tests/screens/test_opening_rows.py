@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from screens.stage import UNTIL_GO, Stage, bash, reply
 
 from agentscope_widgets.row_list import RowList
 from agentscope_widgets.transcript import Transcript
+from screens.stage import UNTIL_GO, Stage, bash, reply
 
 
 async def test_enter_starts_the_row_in_step_mode(stage: Stage):

@@ -33,6 +33,7 @@ class TranscriptPrinter:
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._at_line_start = True
+        self._streamed: set[str] = set()
 
     def __call__(self, event: SessionEvent) -> None:
         """The bus callback."""
@@ -81,20 +82,27 @@ class TranscriptPrinter:
             self._line(f"  proposes {call.function.name} {safe_line(call.function.arguments, 400)}")
 
     def _output(self, event: ToolOutput) -> None:
+        self._streamed.add(event.call_id)
         if event.offset is not None:
             self._line(f"  │ … {event.length} bytes more in outputs/{event.file}")
-            return
-        for piece in safe_text(event.text.replace("\r\n", "\n")).splitlines(keepends=True):
+        else:
+            self._quote(event.text)
+
+    def _result(self, event: ToolResult) -> None:
+        """A tool that streamed nothing shows what it gave; a result that is no success says why."""
+        if event.call_id not in self._streamed and event.status in ("done", "failed"):
+            self._quote(event.content)
+        self._streamed.discard(event.call_id)
+        exit_code = f" · exit {event.exit_code}" if event.exit_code else ""
+        head = f"  {MARKS[event.status]} {event.name} {event.status} · {event.duration:.1f} s{exit_code}"
+        self._line(head + _because(safe_line(event.reason, 300)))
+
+    def _quote(self, text: str) -> None:
+        for piece in safe_text(text.replace("\r\n", "\n")).splitlines(keepends=True):
             if self._at_line_start:
                 self._out.write("  │ ")
             self._out.write(piece)
             self._at_line_start = piece.endswith("\n")
-
-    def _result(self, event: ToolResult) -> None:
-        reason = event.reason or (event.content if event.status != "done" and not event.exit_code else "")
-        exit_code = f" · exit {event.exit_code}" if event.exit_code else ""
-        head = f"  {MARKS[event.status]} {event.name} {event.status} · {event.duration:.1f} s{exit_code}"
-        self._line(head + _because(safe_line(reason, 300)))
 
     def _block(self, title: str, text: str) -> None:
         self._line(f"{title}:")

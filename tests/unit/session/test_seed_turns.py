@@ -37,9 +37,7 @@ async def test_start_greets_the_runner_with_defaults_and_returns_at_its_first_id
 
 async def test_start_passes_on_what_is_given() -> None:
     settings = ModelSettings(max_output_tokens=99, temperature=1.5)
-    rig = Rig(
-        FakeModel(), own_runner=True, model=settings, conversation_scope="turn", context_window=32_000
-    )
+    rig = Rig(FakeModel(), own_runner=True, model=settings, conversation_scope="turn", context_window=32_000)
     async with rig:
         start = await rig.greet()
     assert (start["max_output_tokens"], start["temperature"]) == (99, 1.5)
@@ -243,6 +241,7 @@ async def test_an_idle_without_a_turn_changes_nothing() -> None:
     async with Rig(FakeModel(), own_runner=True) as rig:
         await rig.greet()
         await rig.runner.idle()
+        await rig.runner.was_read()
         await rig.say()
         assert rig.outcomes() == []
         await rig.runner.idle()

@@ -320,7 +320,7 @@ class DebuggerScreen(SessionControls):
 
     def _focus(self, pane: str) -> None:
         self.pane = {"transcript": "session", "composer": "session"}.get(pane, pane)
-        # Not `widget.focus()`, which waits its turn: what is typed meanwhile would go to the old pane as keys.
+        # `widget.focus()` waits its turn: what is typed meanwhile would be keys of the pane that was left.
         self.set_focus(self.query_one(f"#{pane}", Widget))
 
     def watch_pane(self, pane: str) -> None:
