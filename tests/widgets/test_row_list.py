@@ -48,6 +48,7 @@ async def test_columns_line_up_under_the_header_and_a_narrow_list_keeps_the_prom
         assert "calls" not in header
         assert header.index("reward") + len("reward") == first.index("0.50") + len("0.50")
         assert header.index("prompt") == first.index("prompt")
+        assert "idle #3" in first
 
 
 async def test_of_a_million_rows_only_those_in_sight_are_read() -> None:

@@ -20,7 +20,7 @@ from .safe_text import safe_line
 from .text_rows import Row, fit
 
 _CALLS_FROM = 44
-"""Cells of width from which there is room for the calls column; the prompt is worth more."""
+"""Cells of width from which calls have a column of their own; below it they stand behind the state: `#3`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ class _Columns:
     calls: int = 5
     reward: int = 4
 
-    def grow(self, cells: RowCells) -> bool:
+    def grow(self, cells: RowCells, state: str) -> bool:
         old = (self.index, self.state, self.calls, self.reward)
         self.index = max(self.index, len(str(cells.index)))
-        self.state = max(self.state, min(14, len(cells.glyph) + 1 + len(cells.state)))
+        self.state = max(self.state, min(14, cell_len(state)))
         self.calls = max(self.calls, min(8, len(cells.calls)))
         self.reward = max(self.reward, min(8, len(cells.reward)))
         return old != (self.index, self.state, self.calls, self.reward)
@@ -137,8 +137,8 @@ class RowList(LineView):
         return max(0, self.virtual_size.height - 1)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        grew = [self._columns.grow(self._row(position)) for position in self._positions_in_sight()]
-        if any(grew):
+        rows = [self._row(position) for position in self._positions_in_sight()]
+        if any([self._columns.grow(cells, self._state(cells)) for cells in rows]):
             self.refresh()
         return super().render_lines(crop)
 
@@ -151,7 +151,7 @@ class RowList(LineView):
         look, columns = self.look, self._columns
         cells = self._row(position)
         tone = look.tone(cells.tone)
-        state = fit(safe_line(f"{cells.glyph} {cells.state}".strip(), 40), columns.state)
+        state = fit(self._state(cells), columns.state)
         row = [
             Segment(f" {cells.index:>{columns.index}} ", look.muted),
             Segment(state, tone),
@@ -215,6 +215,10 @@ class RowList(LineView):
     @property
     def _reward_width(self) -> int:
         return max(self._columns.reward, len("reward") if self._is_wide else 0)
+
+    def _state(self, cells: RowCells) -> str:
+        calls = f" #{cells.calls}" if cells.calls and not self._is_wide else ""
+        return safe_line(f"{cells.glyph} {cells.state}{calls}".strip(), 40)
 
     def _calls(self, calls: str) -> str:
         return " " + _right(calls, self._columns.calls) if self._is_wide else ""
