@@ -167,7 +167,7 @@ class Resumed(Event):
 
     kind: Literal["resumed"] = "resumed"
     hold: int
-    decision: DecisionKind | None
+    decision: DecisionKind | None = None
     reason: str = ""
 
 

@@ -89,10 +89,11 @@ class Stage:
 
     @asynccontextmanager
     async def running(
-        self, app: AgentScopeApp | None = None, *, size: tuple[int, int] = (120, 40)
+        self, app: AgentScopeApp | None = None, *, size: tuple[int, int] = (112, 24)
     ) -> AsyncIterator[View]:
         """The app in a headless terminal of this size."""
         app = app or self.app()
+        app.animation_level = "none"
         async with app.run_test(size=size) as pilot:
             await wait_until(lambda: isinstance(app.screen, DebuggerScreen), "the debugger screen")
             yield View(app, pilot)

@@ -13,6 +13,7 @@ async def test_a_message_to_an_idle_session_is_a_new_turn(stage: Stage):
         await view.opened_and_paused()
         await view.press("c")
         await view.until(lambda: "DONE" in view.status)
+        await view.until(lambda: view.focus() == "transcript")
         await view.press("enter")
         await view.until(lambda: view.focus() == "composer")
         await view.type("and now")

@@ -26,7 +26,10 @@ _ROOM_FOR_ARGUMENTS = 6
 
 @dataclass(frozen=True, slots=True)
 class CallItem:
-    """One call. Text may be anything; `glyph` and `state` tell the state, `tone` its colour."""
+    """One call. Text may be anything; `glyph` and `state` tell the state, `tone` its colour.
+
+    `active`: it works now, so it is the one to look at.
+    """
 
     key: str
     name: str
@@ -35,10 +38,11 @@ class CallItem:
     arguments: str = ""
     duration: str = ""
     tone: Tone = "normal"
+    active: bool = False
 
 
 class CallList(LineView):
-    """Calls in order, one line each, with a cursor that stays on the newest until the user moves it up."""
+    """Calls in order, one line each, with a cursor that stays on the active or newest until the user moves it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", show=False, id="calls.up", tooltip="Previous call"),
@@ -54,7 +58,7 @@ class CallList(LineView):
     cursor: reactive[int] = reactive(0)
     """Position of the chosen call."""
     following: var[bool] = var(True)
-    """Whether the cursor goes to each new call."""
+    """Whether the cursor goes to the first active call, or to the newest while none is."""
 
     class CallHighlighted(Message):
         """Another call is chosen, by the user or because it is the newest."""
@@ -134,19 +138,25 @@ class CallList(LineView):
         self._choose(0)
 
     def action_go_last(self) -> None:
-        self._choose(len(self._items) - 1)
+        self.following = True
+        self._update()
 
     def _choose(self, position: int) -> None:
         self.cursor = position
-        self.following = self.cursor >= len(self._items) - 1
+        self.following = self.cursor == self._followed
 
     def _update(self) -> None:
         self.virtual_size = Size(0, len(self._items))
         longest = max((len(item.state) for item in self._items), default=0)
         self._state_width = min(_WIDEST_STATE, longest)
-        self.cursor = len(self._items) - 1 if self.following else self.cursor
+        self.cursor = self._followed if self.following else self.cursor
         self._highlight()
         self.refresh()
+
+    @property
+    def _followed(self) -> int:
+        newest = len(self._items) - 1
+        return next((position for position, item in enumerate(self._items) if item.active), newest)
 
     def _highlight(self) -> None:
         key = self._items[self.cursor].key if self._items else None

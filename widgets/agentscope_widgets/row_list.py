@@ -138,7 +138,8 @@ class RowList(LineView):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         rows = [self._row(position) for position in self._positions_in_sight()]
-        if any([self._columns.grow(cells, self._state(cells)) for cells in rows]):
+        grew = [self._columns.grow(cells, self._state(cells)) for cells in rows]
+        if any(grew):
             self.refresh()
         return super().render_lines(crop)
 

@@ -7,11 +7,13 @@ needs back unchanged. A completion is typed: the host reads it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.models.wire_log import WireLog
 
 Message = dict[str, Any]
 """`{"role": "system" | "developer" | "user" | "assistant" | "tool", "content": ..., ...}`."""
@@ -42,10 +44,17 @@ class Usage(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     input_tokens: int = 0
+    """All of the prompt, with what was read from a cache or written to one."""
     output_tokens: int = 0
+    """All that was generated, reasoning too."""
     cached_tokens: int = 0
+    """Those of the input that were read from a cache."""
     reasoning_tokens: int = 0
     partial: bool = False
+
+
+ReasoningField = Literal["", "reasoning_content", "reasoning", "<think>"]
+"""A field of the message, or tags at the start of its text."""
 
 
 class Completion(BaseModel):
@@ -58,6 +67,8 @@ class Completion(BaseModel):
 
     text: str = ""
     reasoning: str = ""
+    reasoning_field: ReasoningField = ""
+    """Where the provider wrote the reasoning, and reads it again in a tool loop; empty: it does not."""
     tool_calls: tuple[ToolCallPart, ...] = ()
     finish_reason: str | None = None
     usage: Usage = Field(default_factory=Usage)
@@ -70,6 +81,10 @@ class Completion(BaseModel):
         message: Message = {"role": "assistant", "content": self.text or None, **self.extra}
         if self.tool_calls:
             message["tool_calls"] = [call.model_dump(mode="json") for call in self.tool_calls]
+            if self.reasoning and self.reasoning_field == "<think>":
+                message["content"] = f"<think>{self.reasoning}</think>{self.text}"
+            elif self.reasoning and self.reasoning_field:
+                message[self.reasoning_field] = self.reasoning
         elif not self.text:
             message["content"] = ""
         return message
@@ -86,6 +101,7 @@ class Completion(BaseModel):
                 "completion_tokens": usage.output_tokens,
                 "total_tokens": usage.input_tokens + usage.output_tokens,
                 "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+                "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
             },
         }
 
@@ -109,6 +125,8 @@ class Delta(BaseModel):
     text: str = ""
     reasoning: str = ""
     tool_calls: tuple[ToolCallDelta, ...] = ()
+    usage: Usage | None = None
+    """What the provider has told of the call's tokens so far, in the delta after it told it."""
 
 
 class ChatRequest(BaseModel):
@@ -125,6 +143,19 @@ class ChatRequest(BaseModel):
     """Whatever else the runner asked for (`tool_choice`, `stop` ...), passed on as it is."""
 
 
+@dataclass(frozen=True)
+class RetryNotice:
+    """A call failed before its first token and is sent again after `seconds`.
+
+    `attempt` is the number of the attempt to come, from 2 to `of`; `reason` is the error that it follows.
+    """
+
+    attempt: int
+    of: int
+    seconds: float
+    reason: str
+
+
 class Model(Protocol):
     """A model that a session calls. One instance serves one session."""
 
@@ -132,8 +163,17 @@ class Model(Protocol):
     def name(self) -> str:
         """How the user named it, for example `openai:gpt-5-mini`."""
 
-    async def complete(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
+    async def complete(
+        self,
+        request: ChatRequest,
+        on_delta: Callable[[Delta], None],
+        *,
+        on_retry: Callable[[RetryNotice], None] | None = None,
+        wire: WireLog | None = None,
+    ) -> Completion:
         """Answer one request; `on_delta` is called on the loop with each piece as it comes.
+
+        `on_retry` is called before each wait for another attempt, `wire` sees what is sent and received.
 
         Raises:
             ModelError: the call failed; what was streamed until then has been given to `on_delta`.
@@ -147,10 +187,24 @@ class Model(Protocol):
 class ModelError(UserError):
     """A model call that failed: one line that says what to do."""
 
-    def __init__(self, message: str, *, kind: str = "error", detail: str = "", usage: Usage | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "error",
+        detail: str = "",
+        usage: Usage | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ):
         super().__init__(message)
         self.kind = kind
         """`authentication`, `unknown_model`, `bad_request`, `connection`, `timeout`, `malformed` ..."""
         self.detail = detail
         """The provider's own words, or the start of a body that was no stream."""
         self.usage = usage
+        """Tokens of the call as far as known; None: nothing is known to have been used."""
+        self.retryable = retryable
+        """Whether the same request may work a little later."""
+        self.retry_after = retry_after
+        """Seconds that the provider asks to wait."""

@@ -38,7 +38,7 @@ class Turn:
         if self.call_failed:
             return "failed", self.failure
         if runner_reason == "turn_limit":
-            return "limit", "the runner's own limit of calls in a turn"
+            return "limit", "limit reached: the runner has made all its calls of a turn (setting limits.calls)"
         if runner_reason == "aborted":
             return "interrupted", "the runner stopped by itself"
         if runner_reason == "error":

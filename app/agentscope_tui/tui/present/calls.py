@@ -22,4 +22,5 @@ def item_of(call: CallView, now: datetime) -> CallItem:
         arguments=argument_summary(call),
         duration="" if duration is None else seconds(duration),
         tone=TOOL_TONES[call.state],
+        active=call.state == "running",
     )

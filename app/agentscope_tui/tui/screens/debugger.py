@@ -49,7 +49,10 @@ class DebuggerScreen(SessionControls):
 
     AUTO_FOCUS = "#rows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "interrupt", show=False, id="debugger.leave"),
+        Binding(
+            "escape", "leave", "interrupt", show=False, id="debugger.leave", tooltip="Interrupt the turn"
+        ),
+        Binding("enter", "compose", "message", show=False, id="debugger.write", tooltip="Write a message"),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
 
@@ -64,6 +67,7 @@ class DebuggerScreen(SessionControls):
         self._history = history
         self._first_row = first_row
         self._editing: str | None = None
+        self._put_aside = ""
         self._opening: set[int] = set()
         self._rows = DatasetRows(workspace)
 
@@ -128,7 +132,9 @@ class DebuggerScreen(SessionControls):
         """Undelivered steers return to the composer, before what is being typed there."""
         composer = self.query_one(Composer)
         if shown:
-            row.draft = composer.text
+            edited = composer.text if self._editing is not None else ""
+            self._stop_editing()
+            row.draft = "\n\n".join(text for text in (composer.text, edited) if text)
         row.draft = "\n\n".join([*texts, *([row.draft] if row.draft else [])])
         if shown:
             composer.text = row.draft
@@ -192,6 +198,7 @@ class DebuggerScreen(SessionControls):
     def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
         """Put a session on screen, or none; each session keeps its own draft."""
         composer = self.query_one(Composer)
+        self._stop_editing()
         if self.current is not None:
             self.current.draft = composer.text
         self.current, self.index = row, index
@@ -226,9 +233,7 @@ class DebuggerScreen(SessionControls):
 
     @on(Composer.Left)
     def _composer_left(self) -> None:
-        if self._editing is not None:
-            self._stop_editing()
-            self.query_one(Composer).text = ""
+        self._stop_editing()
         self._focus("transcript")
 
     @on(SteerQueue.SteerEditRequested)
@@ -237,13 +242,17 @@ class DebuggerScreen(SessionControls):
         steers = self.current.state.steers if self.current else []
         for steer in steers:
             if steer.msg_id == event.key:
+                self._stop_editing()
+                self._put_aside = self.query_one(Composer).text
                 self._editing = steer.msg_id
-                self._drawing.edit_text(steer.text)
+                self._drawing.edit_text(steer.msg_id, steer.text)
                 self._focus("composer")
 
     def _stop_editing(self) -> None:
-        self._editing = None
-        self._drawing.edit_text(None)
+        """The composer is for new messages again, and has the text that an edit had put aside."""
+        if self._editing is not None:
+            self._editing = None
+            self._drawing.edit_text(None, self._put_aside)
 
     @on(SteerQueue.SteerWithdrawRequested)
     def _withdraw_steer(self, event: SteerQueue.SteerWithdrawRequested) -> None:
