@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from textual.content import Content
 from textual.screen import Screen
 
+from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
 from agentscope_tui.tui.present.calls import item_of
@@ -29,11 +30,11 @@ WELCOME = Block(
     key="welcome",
     title="agentscope",
     tone="primary",
-    body="Choose a row and press Enter, or click it.\n"
-    "An agent sets to work on it, and stops after each model call:\n\n"
-    "n  next step      c  continue without stops\n"
-    "i  interrupt      s  write to the agent, also while it works\n"
-    "m  its messages   t  its tools      ?  all keys",
+    body="Press Enter on a row, or click it: an agent works on it, and stops after each model call.\n\n"
+    "n  next step      c  run without stops\n"
+    "i  interrupt      s  write to the agent\n"
+    "m  its messages   t  its tools\n"
+    "?  all keys       ctrl+q  quit",
 )
 
 
@@ -58,7 +59,7 @@ class SessionDrawing:
         self._output_pane.border_subtitle = ""
         self._session_pane.border_title = "Transcript" if index is None else f"Transcript · row {index}"
         if row is None:
-            self._transcript.show([_problem(problem) if problem else WELCOME])
+            self._transcript.show([_problem(problem)] if problem else [WELCOME])
             self._calls.show([])
             self._queue.show([])
             self._status.show([("NO SESSION" if index is None else f"ROW {index}", "muted")])
@@ -70,6 +71,14 @@ class SessionDrawing:
         self._transcript.show([block_of(state, position) for position in range(len(state.entries))])
         self._calls.show([item_of(call, now) for call in state.calls])
         self._rest(row, now)
+
+    def preview(self, row: Task | RowError) -> None:
+        """What a row asks, while no session is on screen."""
+        if isinstance(row, RowError):
+            task = Block(key="row", title=f"✗ row {row.index}", body=str(row), tone="error")
+        else:
+            task = Block(key="row", title=f"row {row.index}", body=row.prompt)
+        self._transcript.show([WELCOME, task])
 
     def update(self, row: RowSession) -> None:
         """Draw what changed since the last time."""

@@ -157,6 +157,15 @@ class DebuggerScreen(SessionControls):
 
     # Opening rows
 
+    @on(RowList.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        if self.index is None:
+            self._preview()
+
+    def _preview(self) -> None:
+        """With no session on screen, the transcript says what the chosen row asks."""
+        self._drawing.preview(self._workspace.dataset.row_at(self.query_one(RowList).cursor))
+
     @on(RowList.RowOpened)
     def _row_opened(self, event: RowList.RowOpened) -> None:
         self._open_row(self._workspace.dataset.offset + event.position)
@@ -205,6 +214,8 @@ class DebuggerScreen(SessionControls):
         composer.text = row.draft if row else ""
         composer.disabled = row is None
         self._drawing.show(row, index, problem)
+        if index is None:
+            self._preview()
         self.refresh_acts()
 
     # The composer
