@@ -21,6 +21,7 @@ _EPILOG = """\
 commands:
   agentscope [DATASET]      open the app (this help)
   agentscope run DATASET    run rows without a screen     (agentscope run --help)
+  agentscope models         show the providers that --model knows (agentscope models --help)
   agentscope config         show every setting, its value and where it came from
 
 examples:
@@ -70,6 +71,8 @@ def _dispatch(words: list[str]) -> int:
             return _run(rest)
         case ["config", *rest]:
             return _show_config(rest)
+        case ["models", *rest]:
+            return _show_models(rest)
         case _:
             return _open_app(words)
 
@@ -85,7 +88,7 @@ def _open_app(words: list[str]) -> int:
     parsed = _parse(parser, words)
     if parsed is None:
         return 0
-    if parsed.dataset in (Path("run"), Path("config")) and not parsed.dataset.exists():
+    if parsed.dataset in (Path("run"), Path("config"), Path("models")) and not parsed.dataset.exists():
         raise UsageError(f"the command goes first: agentscope {parsed.dataset} ...")
     if len(parsed.row or ()) > 1:
         raise UsageError("the app opens one row at once: use --row once, or `agentscope run` for many")
@@ -140,6 +143,24 @@ def _show_config(words: list[str]) -> int:
     return 0
 
 
+def _show_models(words: list[str]) -> int:
+    about = "Show the providers that --model knows, and whether each has a key."
+    parser = _parser("agentscope models", about, "")
+    parser.add_argument("provider", nargs="*", metavar="PROVIDER", help="show only these (default: all)")
+    parser.add_argument("--check", action="store_true", help="ask each server which models it serves")
+    _add_trust(parser)
+    parsed = _parse(parser, words)
+    if parsed is None:
+        return 0
+    config = _load(parsed)
+    _warn(config)
+    from agentscope_tui.model_list import list_models
+
+    sys.stdout.write(list_models(config, parsed.provider, check=parsed.check))
+    sys.stdout.flush()
+    return 0
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
@@ -178,8 +199,8 @@ def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
     def switch(key: str, value: object, help: str) -> None:
         group.add_argument(SETTING_FLAGS[key], dest=key, action="store_const", const=value, help=help)
 
-    add("model.name", "openai:NAME or scripted:FILE", metavar="MODEL")
-    add("model.base_url", "address of an OpenAI-compatible server", metavar="URL")
+    add("model.name", "PROVIDER:NAME, local or scripted:FILE (agentscope models)", metavar="MODEL")
+    add("model.base_url", "address of the model's server", metavar="URL")
     add("model.temperature", "randomness, 0 to 2", type=float, metavar="T")
     add("model.max_output_tokens", "most tokens of one answer", type=int, metavar="N")
     add("session.system", "system prompt of rows that have none")
@@ -195,11 +216,21 @@ def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
     )
     add("grading.grader", "exact, contains, regex, numeric, command:CMD or module:func", metavar="GRADER")
     add("grading.python", "interpreter that runs module:func", metavar="PYTHON")
+    add("runner.command", "program that runs the agent loop: docs/runner.md", metavar="COMMAND")
+    add("runner.listen", "HOST:PORT or unix socket where runners dial in", metavar="ADDRESS")
+    add("runner.connect", "address of a runner that listens", metavar="ADDRESS")
+    add("runner.files", "folder of text files that the runner gets", metavar="DIR")
+    add("runner.patience", "seconds that the runner waits for a model", type=float, metavar="S")
+    add("tools.skills", "folder of skills that the agent can read", metavar="DIR")
     switch("sandbox.mode", "none", "run tools as you, not confined")
     switch("sandbox.network", True, "let tools use the network")
     if screen:
         add("session.mode", "step: stop after each model call; run: do not", metavar="step|run")
         add("ui.theme", "a Textual theme", metavar="NAME")
+    _add_trust(parser)
+
+
+def _add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust", action="store_true", help="trust the agentscope.yaml in this folder from now on"
     )

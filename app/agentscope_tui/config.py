@@ -71,6 +71,8 @@ class Config:
         model = self.settings.model
         if model.api_key is not None:
             return model.api_key.get_secret_value(), f"model.api_key in {self.origin('model.api_key')}"
+        if model.api_key_env is None:
+            return None, ""
         return self.environ.get(model.api_key_env) or None, model.api_key_env
 
     def grader_of(self, row_grader: str | None) -> str | None:

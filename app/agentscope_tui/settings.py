@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
@@ -53,18 +53,55 @@ class TimeoutSettings(_Section):
     between_tokens: float = Field(gt=0)
 
 
+class LocalSettings(_Section):
+    """The model that `--model local` runs on this machine."""
+
+    weights: Annotated[str | None, NeedsTrust()]
+    context: int = Field(ge=256)
+    threads: int | None = Field(ge=1)
+
+
 class ModelSettings(_Section):
     """Which model answers, and how it is asked."""
 
     name: Annotated[str | None, NeedsTrust(_is_script)]
     base_url: Annotated[str | None, NeedsTrust()]
-    api_key_env: Annotated[str, NeedsTrust()]
+    api_key_env: Annotated[str | None, NeedsTrust()]
     api_key: Annotated[SecretStr | None, OnlyUserFile()]
+    api_key_command: Annotated[str | None, NeedsTrust()]
+    params: dict[str, Any]
+    retries: int = Field(ge=0, le=20)
     temperature: float | None = Field(ge=0, le=2)
     max_output_tokens: int = Field(ge=1)
     context_window: int | None = Field(ge=1)
     prices: dict[str, Price]
     timeouts: TimeoutSettings
+    local: LocalSettings
+
+
+class ModelFlags(_Section):
+    """In what servers and models differ; None: as the preset says."""
+
+    token_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    temperature: bool | None = None
+    developer_role: bool | None = None
+    stream_usage: bool | None = None
+    prompt_cache: bool | None = None
+
+
+class ProviderSettings(ModelFlags):
+    """A provider of the user's own, or what differs from the built-in one of its name."""
+
+    title: str | None = None
+    wire: Literal["openai", "anthropic"] | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    api_key: Annotated[SecretStr | None, OnlyUserFile()] = None
+    api_key_command: str | None = None
+    key_header: Literal["bearer", "x-api-key", "api-key"] | None = None
+    key_needed: bool | None = None
+    params: dict[str, Any] | None = None
+    models: dict[str, ModelFlags] | None = None
 
 
 class SessionSettings(_Section):
@@ -74,6 +111,22 @@ class SessionSettings(_Section):
     undelivered_steers: Literal["return", "send"]
     conversation_scope: Literal["session", "turn"]
     system: str
+
+
+class RunnerSettings(_Section):
+    """Which program runs the agent loop: a process, or one behind a socket; without, the built-in loop."""
+
+    command: str | None
+    listen: str | None
+    connect: str | None
+    remote: bool
+    files: str | None
+    profile: str | None
+    patience: float | None = Field(gt=0)
+    start_timeout: float = Field(gt=0)
+    ping_every: float = Field(gt=0)
+    ping_timeout: float = Field(gt=0)
+    max_frame: int = Field(ge=1, le=1024)
 
 
 class LimitSettings(_Section):
@@ -90,6 +143,7 @@ class LimitSettings(_Section):
 class ToolSettings(_Section):
     """What the tools may use."""
 
+    skills: str | None
     bash_timeout: float = Field(gt=0)
     result_cap: int = Field(ge=100)
 
@@ -144,7 +198,9 @@ class Settings(_Section):
     """All settings, with the sections of `configs/default.yaml`."""
 
     model: ModelSettings
+    providers: Annotated[dict[str, ProviderSettings], NeedsTrust()]
     session: SessionSettings
+    runner: Annotated[RunnerSettings, NeedsTrust()]
     limits: LimitSettings
     tools: ToolSettings
     sandbox: Annotated[SandboxSettings, NeedsTrust()]

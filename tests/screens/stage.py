@@ -150,6 +150,11 @@ class View:
     def focus(self) -> str | None:
         return self.app.focused.id if self.app.focused else None
 
+    def picture(self) -> str:
+        """The whole screen, frames and titles too."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text for strip in strips)
+
     # The session on screen
 
     @property

@@ -120,9 +120,8 @@ async def test_queued_steers_are_edited_withdrawn_and_moved(stage: Stage):
         await view.until(lambda: view.queue.index("gamma") < view.queue.index("alphabet"))
         view.let_go()
         await view.until(lambda: "DONE" in view.status)
-        texts = [
-            message["content"] for message in view.state.request_messages(2) if message["role"] == "user"
-        ]
+        sent = view.state.request_messages(2)
+        texts = [message["content"] for message in sent if message["role"] == "user"]
         assert texts[1:] == ["gamma", "alphabet"]
 
 

@@ -42,7 +42,7 @@ class CallItem:
 
 
 class CallList(LineView):
-    """Calls in order, one line each, with a cursor that stays on the active or newest until the user moves it."""
+    """Calls in order, one line each, with a cursor that goes to what is new until the user moves it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", show=False, id="calls.up", tooltip="Previous call"),
@@ -58,7 +58,7 @@ class CallList(LineView):
     cursor: reactive[int] = reactive(0)
     """Position of the chosen call."""
     following: var[bool] = var(True)
-    """Whether the cursor goes to the first active call, or to the newest while none is."""
+    """Whether the cursor goes to each call that begins to work, and to each new one while none works."""
 
     class CallHighlighted(Message):
         """Another call is chosen, by the user or because it is the newest."""
@@ -89,7 +89,7 @@ class CallList(LineView):
         self._items = list(items)
         self.following = True
         self._highlighted = None
-        self._update()
+        self._update(follow=True)
 
     def put(self, position: int, item: CallItem) -> None:
         """Replace the call at `position`, or append it when that is the number of calls.
@@ -99,8 +99,9 @@ class CallList(LineView):
         """
         if position > len(self._items):
             raise IndexError(f"call {position} of {len(self._items)}")
+        new = position == len(self._items)
         self._items[position : position + 1] = [item]
-        self._update()
+        self._update(follow=new or item.active)
 
     def row_at(self, y: int) -> Row:
         position = self.scroll_offset.y + y
@@ -139,17 +140,17 @@ class CallList(LineView):
 
     def action_go_last(self) -> None:
         self.following = True
-        self._update()
+        self._update(follow=True)
 
     def _choose(self, position: int) -> None:
         self.cursor = position
         self.following = self.cursor == self._followed
 
-    def _update(self) -> None:
+    def _update(self, *, follow: bool) -> None:
         self.virtual_size = Size(0, len(self._items))
         longest = max((len(item.state) for item in self._items), default=0)
         self._state_width = min(_WIDEST_STATE, longest)
-        self.cursor = self._followed if self.following else self.cursor
+        self.cursor = self._followed if follow and self.following else self.cursor
         self._highlight()
         self.refresh()
 

@@ -8,13 +8,11 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.message import Message
-from textual.widgets import TextArea
-from textual.widgets.text_area import Edit, EditResult
 
-from .safe_text import safe_text
+from .safe_area import SafeTextArea
 
 
-class Composer(TextArea):
+class Composer(SafeTextArea):
     """A text box for messages. What it shows is what is sent: controls in pasted text become symbols."""
 
     DEFAULT_CSS = """
@@ -76,13 +74,6 @@ class Composer(TextArea):
         self._back = 0
         self._draft = ""
 
-    def edit(self, edit: Edit) -> EditResult:
-        edit.text = _visible(edit.text)
-        return super().edit(edit)
-
-    def load_text(self, text: str) -> None:
-        super().load_text(_visible(text))
-
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         return not key.startswith("alt+") and super().check_consume_key(key, character)
 
@@ -127,7 +118,3 @@ class Composer(TextArea):
         self._back = back
         self.load_text(self.past_messages[-back] if back else self._draft)
         self.move_cursor(self.document.end)
-
-
-def _visible(text: str) -> str:
-    return safe_text(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -82,7 +82,7 @@ class Completion(BaseModel):
         if self.tool_calls:
             message["tool_calls"] = [call.model_dump(mode="json") for call in self.tool_calls]
             if self.reasoning and self.reasoning_field == "<think>":
-                message["content"] = f"<think>{self.reasoning}</think>{self.text}"
+                message["content"] = f"<think>{self.reasoning}</think>\n\n{self.text}"
             elif self.reasoning and self.reasoning_field:
                 message[self.reasoning_field] = self.reasoning
         elif not self.text:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from agentscope_tui.models.chat import Completion, Delta, Usage
+from agentscope_tui.models.chat import Completion, Delta, ReasoningField, ToolCallDelta, Usage
+from agentscope_tui.models.dialect import NotTheApi, StreamedError
+from agentscope_tui.models.sse import ServerSentEvent
+from agentscope_tui.models.think_tags import ThinkTags
 from agentscope_tui.models.tool_call_deltas import ToolCallReader
+
+_DONE = "[DONE]"
+_REASONING: tuple[ReasoningField, ...] = ("reasoning_content", "reasoning")
 
 
 class ChunkReader:
@@ -14,17 +21,29 @@ class ChunkReader:
     def __init__(self) -> None:
         self._text: list[str] = []
         self._reasoning: list[str] = []
+        self._reasoning_field: ReasoningField = ""
+        self._tags = ThinkTags()
         self._calls = ToolCallReader()
         self._details: list[dict[str, Any]] = []
         self._model = ""
         self.finish_reason: str | None = None
         self.usage: Usage | None = None
-        """As the provider last told it; None: not yet, or never."""
         self.began = False
-        """Whether a chunk with a choice has come."""
+        self.done = False
 
-    def add(self, chunk: dict[str, Any]) -> Delta | None:
-        """Take one chunk; the delta, if it adds to the completion."""
+    def add(self, event: ServerSentEvent) -> Delta | None:
+        """Take one event; the delta, if it adds to the completion.
+
+        Raises:
+            NotTheApi: it is no JSON object.
+            StreamedError: it is an error object.
+        """
+        if event.data == _DONE:
+            self.done = True
+            return self._add_split(*self._tags.rest())
+        chunk = read_object(event)
+        if chunk.get("error"):
+            raise StreamedError(chunk["error"])
         self._model = _string(chunk.get("model")) or self._model
         if isinstance(chunk.get("usage"), dict):
             self.usage = read_usage(chunk["usage"])
@@ -39,9 +58,13 @@ class ChunkReader:
 
     def completion(self) -> Completion:
         """What has been streamed. Its usage is zero where the provider told none."""
+        self._add_split(*self._tags.rest())
+        field: ReasoningField = "<think>" if self._tags.found else self._reasoning_field
         return Completion(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
+            # Details hold the reasoning too, with its signatures: it goes back once.
+            reasoning_field="" if self._details else field,
             tool_calls=self._calls.parts(),
             finish_reason=self.finish_reason,
             usage=self.usage or Usage(),
@@ -50,14 +73,22 @@ class ChunkReader:
         )
 
     def _add_message(self, message: dict[str, Any]) -> Delta | None:
-        text = _string(message.get("content"))
-        reasoning = _string(message.get("reasoning_content")) or _string(message.get("reasoning"))
+        content, thought = _read_content(message.get("content"))
+        inline, text = self._tags.split(content) if content else ("", "")
+        field: ReasoningField = next((name for name in _REASONING if _string(message.get(name))), "")
+        self._reasoning_field = self._reasoning_field or field
+        reasoning = (_string(message.get(field)) if field else thought) + inline
+        # Some send a refusal's text in a field of its own.
+        text += _string(message.get("refusal"))
         pieces, details = message.get("tool_calls"), message.get("reasoning_details")
-        calls = self._calls.add(pieces) if isinstance(pieces, list) else ()
-        self._text.append(text)
-        self._reasoning.append(reasoning)
+        calls = self._calls.add(pieces if isinstance(pieces, list) else _old_call(message))
         if isinstance(details, list):
             self._add_details(details)
+        return self._add_split(reasoning, text, calls)
+
+    def _add_split(self, reasoning: str, text: str, calls: tuple[ToolCallDelta, ...] = ()) -> Delta | None:
+        self._text.append(text)
+        self._reasoning.append(reasoning)
         return Delta(text=text, reasoning=reasoning, tool_calls=calls) if text or reasoning or calls else None
 
     def _add_details(self, details: list[Any]) -> None:
@@ -89,6 +120,37 @@ def read_usage(usage: dict[str, Any]) -> Usage:
         cached_tokens=_count(prompt, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens"),
         reasoning_tokens=_count(written, "reasoning_tokens"),
     )
+
+
+def read_object(event: ServerSentEvent) -> dict[str, Any]:
+    """The JSON object that an event holds.
+
+    Raises:
+        NotTheApi: it holds none.
+    """
+    try:
+        value = json.loads(event.data)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise NotTheApi("sent an event that is no JSON object", event.data)
+    return value
+
+
+def _read_content(content: Any) -> tuple[str, str]:
+    """The text and the reasoning of a piece of content: a string, or a list of typed parts (Mistral)."""
+    if not isinstance(content, list):
+        return _string(content), ""
+    parts = [part for part in content if isinstance(part, dict)]
+    text = "".join(_string(part.get("text")) for part in parts if part.get("type") == "text")
+    thoughts = [_read_content(part.get("thinking"))[0] for part in parts if part.get("type") == "thinking"]
+    return text, "".join(thoughts)
+
+
+def _old_call(message: dict[str, Any]) -> list[Any]:
+    """The only call of a server that still writes `function_call`."""
+    call = message.get("function_call")
+    return [{"index": 0, "function": call}] if isinstance(call, dict) else []
 
 
 def _count(counts: Any, name: str) -> int:

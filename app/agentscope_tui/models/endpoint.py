@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from typing import Literal
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from agentscope_tui.errors import UserError
 
+Wire = Literal["openai", "anthropic"]
+"""What a server speaks: Chat Completions or Messages."""
+KeyHeader = Literal["bearer", "x-api-key", "api-key"]
+"""The header that carries the key; `bearer` is `authorization: Bearer KEY`."""
+
+WIRE_NAMES: dict[Wire, str] = {
+    "openai": "an OpenAI-compatible API",
+    "anthropic": "an Anthropic Messages API",
+}
+_PATHS: dict[Wire, str] = {"openai": "/chat/completions", "anthropic": "/messages"}
 _VERSION = re.compile(r"/(v\d+\w*|deployments)(/|$)")
-_COMPLETIONS = "/chat/completions"
+_DEPLOYMENT = re.compile(r"/deployments/[^/]+$")
+_SECRET_QUERY = re.compile(r"key|token|secret|sig|password|code", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,8 @@ class Endpoint:
     key_source: str = ""
     """Where a key would come from, for the error that asks for one."""
     timeouts: Timeouts = Timeouts()
+    wire: Wire = "openai"
+    key_header: KeyHeader = "bearer"
 
     @property
     def shown(self) -> str:
@@ -52,9 +66,35 @@ class Endpoint:
         """Host and port."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
+    @property
+    def models_url(self) -> str:
+        """Where the server lists its models."""
+        parts = urlsplit(self.url)
+        path = _DEPLOYMENT.sub("", parts.path.removesuffix(_PATHS[self.wire])) + "/models"
+        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that every request needs: the key, and the version of the API."""
+        headers = {"anthropic-version": "2023-06-01"} if self.wire == "anthropic" else {}
+        if self.key is not None:
+            bearer = self.key_header == "bearer"
+            name = "authorization" if bearer else self.key_header
+            headers[name] = f"Bearer {self.key.value}" if bearer else self.key.value
+        return headers
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not be shown of a request: the key, a password and keys in the URL."""
+        parts = urlsplit(self.url)
+        query = [value for name, value in parse_qsl(parts.query) if _SECRET_QUERY.search(name)]
+        return [text for text in (self.key and self.key.value, parts.password, *query) if text]
+
     def mask(self, text: str) -> str:
-        """The text with the key, wherever it stands, replaced by `***`."""
-        return text.replace(self.key.value, "***") if self.key else text
+        """The text with every secret, wherever it stands, replaced by `***`."""
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            text = text.replace(secret, "***")
+        return text
 
 
 def checked_key(value: str | None, source: str) -> ApiKey | None:
@@ -71,18 +111,17 @@ def checked_key(value: str | None, source: str) -> ApiKey | None:
     return ApiKey(key, source)
 
 
-def completions_url(base_url: str) -> str:
-    """Where Chat Completions are posted for a base URL: with or without `/v1`, a slash at the end or
-    the whole path. A path that already names a version (or an Azure deployment) gets no `/v1`. The
-    query is kept.
+def api_url(base_url: str, wire: Wire = "openai") -> str:
+    """Where requests are posted for a base URL: with or without `/v1`, a slash at the end or the whole
+    path. A path that already names a version (or an Azure deployment) gets no `/v1`. The query is kept.
 
     Raises:
         UserError: not an http or https URL.
     """
     parts = _split(base_url.strip())
-    path = parts.path.rstrip("/")
-    if not path.endswith(_COMPLETIONS):
-        path += _COMPLETIONS if _VERSION.search(path) else f"/v1{_COMPLETIONS}"
+    path, last = parts.path.rstrip("/"), _PATHS[wire]
+    if not path.endswith(last):
+        path += last if _VERSION.search(path) else f"/v1{last}"
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 

@@ -75,7 +75,7 @@ class EventStream:
                 head.status,
                 await self._error_body(),
                 model=self._model,
-                retry_after=head.headers.get("retry-after"),
+                headers=head.headers,
             )
 
     def __aiter__(self) -> EventStream:

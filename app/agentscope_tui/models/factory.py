@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.models.endpoint import Endpoint, Timeouts, checked_key, completions_url
+from agentscope_tui.models.endpoint import Endpoint, Timeouts, api_url, checked_key
 
 if TYPE_CHECKING:
     from agentscope_tui.models.chat import Model
+    from agentscope_tui.models.key_command import KeyCommand
+    from agentscope_tui.models.presets import Preset
 
-_OPENAI = "https://api.openai.com/v1"
-_OPENAI_HOST = "api.openai.com"
+LOCAL = "local"
+
+
+@dataclass(frozen=True)
+class LocalChoice:
+    """What `--model local` runs; `weights` None: those of the installed package."""
+
+    weights: Path | None = None
+    context: int = 8192
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for beside a provider's own preset; it goes before the preset."""
+
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    api_key_source: str = ""
+    """Where the key came from, or would come from: it stands in errors, the key never."""
+    api_key_command: str | None = None
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
 
 def open_model(
@@ -21,24 +47,120 @@ def open_model(
     *,
     base_url: str | None = None,
     api_key: str | None = None,
-    api_key_source: str = "OPENAI_API_KEY",
+    api_key_source: str = "",
+    api_key_command: str | None = None,
     timeouts: Timeouts | None = None,
+    retries: int = 5,
+    params: Mapping[str, Any] | None = None,
+    providers: Mapping[str, Mapping[str, Any]] | None = None,
+    environ: Mapping[str, str] | None = None,
+    local: LocalChoice = LocalChoice(),
 ) -> Model:
-    """The model for one session: `scripted:FILE` or `openai:NAME`. Nothing is connected yet.
+    """The model for one session: `PROVIDER:NAME`, `local` or `scripted:FILE`. Nothing is connected yet.
 
-    The first `openai:` model of a process imports the HTTP client, which takes about 0.2 s.
-    `api_key_source` says where a key came from, or would come from: it stands in errors, the key never.
+    `providers` are the user's own entries (see `presets.Entries`). The first model behind a server imports
+    the HTTP client, which takes about 0.2 s.
 
     Raises:
-        UserError: no such kind of model, a bad script, base URL or key, or no key for OpenAI's own API.
+        UserError: no such provider, a bad script, base URL or key, no key where one is needed, or a part of
+            the local model is missing.
     """
     kind, _, rest = name.partition(":")
+    wait = timeouts or Timeouts()
     if kind == "scripted" and rest:
         return _scripted(rest)
-    if kind == "openai" and rest:
-        return _openai(rest, base_url or _OPENAI, api_key, api_key_source, timeouts or Timeouts())
-    which = f"no model is called {name!r}" if name else "no model is named"
-    raise UsageError(f"{which}: use --model openai:NAME or --model scripted:FILE")
+    if name == LOCAL:
+        return _local(local, wait, retries, dict(params or {}))
+    if not (kind and rest):
+        which = f"no model is called {name!r}" if name else "no model is named"
+        raise UsageError(
+            f"{which}: use --model PROVIDER:NAME (as in openai:gpt-5-mini; `agentscope models` lists "
+            "providers), --model local or --model scripted:FILE"
+        )
+    from agentscope_tui.models.presets import find_preset
+
+    preset = find_preset(kind, providers or {})
+    asked = Asked(base_url, api_key, api_key_source, api_key_command, wait, environ or os.environ)
+    endpoint, command = endpoint_of(preset, rest, asked)
+    return _served(name, rest, preset, endpoint, command, retries, dict(params or {}))
+
+
+def endpoint_of(preset: Preset, model: str, asked: Asked) -> tuple[Endpoint, KeyCommand | None]:
+    """Where a provider's model is reached, and the command that prints its key, if one does.
+
+    Raises:
+        UserError: a bad URL or key, a variable that the URL needs, or no key where one is needed.
+    """
+    base_url = asked.base_url or preset.url(model, asked.environ)
+    key, source = asked.api_key, asked.api_key_source
+    command = None if key else asked.api_key_command or preset.api_key_command
+    if key is None and command is None and not source:
+        key, source = _own_key(preset, asked.environ)
+    endpoint = Endpoint(
+        api_url(base_url, preset.wire),
+        checked_key(key, source),
+        source or "a key",
+        asked.timeouts,
+        preset.wire,
+        preset.key_header,
+    )
+    if endpoint.key is None and command is None and preset.key_needed and not asked.base_url:
+        name = preset.title.partition(" (")[0] or preset.name
+        raise UserError(
+            f"{name} needs a key: set {source or 'model.api_key_env'}, or name another server with --base-url"
+        )
+    if command is None:
+        return endpoint, None
+    from agentscope_tui.models.key_command import shared_key_command
+
+    where = "model" if asked.api_key_command else f"providers.{preset.name}"
+    return endpoint, shared_key_command(command, f"{where}.api_key_command")
+
+
+def _own_key(preset: Preset, environ: Mapping[str, str]) -> tuple[str | None, str]:
+    if preset.api_key is not None:
+        return preset.api_key, f"providers.{preset.name}.api_key"
+    variable = preset.api_key_env
+    return (environ.get(variable) or None, variable) if variable else (None, "")
+
+
+def _served(
+    name: str,
+    model: str,
+    preset: Preset,
+    endpoint: Endpoint,
+    command: KeyCommand | None,
+    retries: int,
+    params: dict[str, Any],
+) -> Model:
+    from agentscope_tui.models.anthropic import AnthropicDialect
+    from agentscope_tui.models.http_model import HttpModel
+    from agentscope_tui.models.openai import OpenAIDialect, OpenAIFlags
+    from agentscope_tui.models.retries import RetryPolicy
+
+    special = preset.for_model(model)
+    if preset.wire == "anthropic":
+        dialect: AnthropicDialect | OpenAIDialect = AnthropicDialect(
+            model, temperature=special.temperature, cache=special.prompt_cache
+        )
+    else:
+        dialect = OpenAIDialect(model, OpenAIFlags() if _is_elsewhere(preset, endpoint) else special.flags())
+    return HttpModel(
+        name,
+        model,
+        endpoint,
+        dialect,
+        key_command=command,
+        retries=RetryPolicy(retries),
+        params={**special.params, **params},
+    )
+
+
+def _is_elsewhere(preset: Preset, endpoint: Endpoint) -> bool:
+    """Whether `openai:` only names the API, of another server: OpenAI's own ways are not expected there."""
+    if preset.name != "openai":
+        return False
+    return urlsplit(endpoint.url).hostname != urlsplit(preset.base_url or "").hostname
 
 
 def _scripted(file: str) -> Model:
@@ -48,11 +170,14 @@ def _scripted(file: str) -> Model:
     return ScriptedModel(load_script(Path(file).expanduser()), name=f"scripted:{file}")
 
 
-def _openai(name: str, base_url: str, key: str | None, source: str, timeouts: Timeouts) -> Model:
-    endpoint = Endpoint(completions_url(base_url), checked_key(key, source), source, timeouts)
-    theirs = urlsplit(endpoint.url).hostname == _OPENAI_HOST
-    if theirs and endpoint.key is None:
-        raise UserError(f"OpenAI needs a key: set {source}, or name another server with --base-url")
-    from agentscope_tui.models.openai import OpenAIModel
+def _local(choice: LocalChoice, timeouts: Timeouts, retries: int, params: dict[str, Any]) -> Model:
+    from agentscope_tui.models.local_model import LocalModel, find_weights, missing_parts
+    from agentscope_tui.models.local_server import LocalOptions
+    from agentscope_tui.models.retries import RetryPolicy
 
-    return OpenAIModel(name, endpoint, token_field="max_completion_tokens" if theirs else "max_tokens")
+    missing = missing_parts(choice.weights)
+    weights = find_weights(choice.weights)
+    if missing or weights is None:
+        raise UserError(f"--model local lacks {'; and '.join(missing)}")
+    options = LocalOptions(weights, choice.context, choice.threads)
+    return LocalModel(options, timeouts=timeouts, retries=RetryPolicy(retries), params=params)

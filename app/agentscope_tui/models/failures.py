@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from agentscope_tui.models.chat import ModelError
-from agentscope_tui.models.endpoint import Endpoint
+from agentscope_tui.models.endpoint import WIRE_NAMES, Endpoint
+from agentscope_tui.models.overflow import token_counts
+from agentscope_tui.models.retry_hints import asked_wait, may_retry
 
 ErrorKind = Literal[
     "authentication",
@@ -35,12 +38,14 @@ _WORDS = 300
 _DETAIL = 4000
 
 _NO_MODEL = re.compile(
-    r"model\b.{0,200}\b(not exist|not found|not a valid)|(invalid|unknown) model|not a valid model",
+    r"model\b.{0,200}\b(not exist|not found|not a valid|not supported)|(invalid|unknown) model"
+    r"|not a valid model|model identifier is invalid|deployment\b.{0,60}\bnot exist|^model: ",
     re.IGNORECASE | re.DOTALL,
 )
 _BAD_KEY = re.compile(r"api key\b.{0,20}\bnot valid|(invalid|incorrect) api.?key", re.IGNORECASE)
 _TOO_LONG = re.compile(
-    r"context[ _](length|window|size)|prompt is too long|maximum context|too many (input )?tokens",
+    r"context[ _](length|window|size|limit)|(prompt|input) is too long|maximum context"
+    r"|too many (input )?tokens|(token count|input length).{0,200}\bexceed",
     re.IGNORECASE,
 )
 _CODES: dict[str, ErrorKind] = {
@@ -48,12 +53,18 @@ _CODES: dict[str, ErrorKind] = {
     "authentication_error": "authentication",
     "permission_error": "permission",
     "model_not_found": "unknown_model",
+    "DeploymentNotFound": "unknown_model",
     "context_length_exceeded": "context_overflow",
     "exceed_context_size_error": "context_overflow",
     "insufficient_quota": "quota",
     "billing_hard_limit_reached": "quota",
+    "billing_error": "quota",
     "rate_limit_exceeded": "rate_limit",
     "rate_limit_error": "rate_limit",
+    "overloaded_error": "server",
+    "api_error": "server",
+    "timeout_error": "timeout",
+    "request_too_large": "bad_request",
     "invalid_request_error": "bad_request",
 }
 """What `code` or `type` of an error object says for sure; the more telling come first in `_kind`."""
@@ -69,7 +80,7 @@ _STATUSES: dict[int, ErrorKind] = {
 
 @dataclass(frozen=True)
 class Complaint:
-    """What a provider says is wrong: its words, its codes, and its token counts when it gives them."""
+    """What a provider says is wrong: its words, its codes, and its token counts where it gives them."""
 
     words: str
     codes: tuple[str, ...] = ()
@@ -96,18 +107,25 @@ def _complaint_of(error: object) -> Complaint:
     words = error.get("message") or error.get("detail") or error
     text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)
     codes = tuple(str(error[name]) for name in ("code", "type", "status") if error.get(name) is not None)
-    return Complaint(one_line(text), codes, _count(error.get("n_prompt_tokens")), _count(error.get("n_ctx")))
+    prompt, context = _count(error.get("n_prompt_tokens")), _count(error.get("n_ctx"))
+    if prompt is None or context is None:
+        prompt, context = token_counts(text)
+    return Complaint(one_line(text), codes, prompt, context)
 
 
 def status_failure(
-    endpoint: Endpoint, status: int, body: str, *, model: str, retry_after: str | None = None
+    endpoint: Endpoint, status: int, body: str, *, model: str, headers: Mapping[str, str] | None = None
 ) -> ModelError:
-    """The error for an answer with an HTTP status of 400 and more."""
+    """The error for an answer with an HTTP status of 400 and more; names of `headers` are in lower case."""
     body = endpoint.mask(body)
     complaint = read_complaint(body)
     kind = _kind(status, complaint)
-    message = _message(kind, endpoint, complaint, model, f" ({status})", retry_after)
-    return _error(endpoint, kind, message, body)
+    wait = asked_wait(headers or {})
+    message = _message(kind, endpoint, complaint, model, f" ({status})", wait)
+    error = _error(endpoint, kind, message, body)
+    error.retryable = kind != "quota" and may_retry(status, headers or {})
+    error.retry_after = wait
+    return error
 
 
 def stream_failure(endpoint: Endpoint, error: object, *, model: str) -> ModelError:
@@ -117,7 +135,9 @@ def stream_failure(endpoint: Endpoint, error: object, *, model: str) -> ModelErr
     status = next((int(code) for code in complaint.codes if re.fullmatch(r"[45]\d\d", code)), 500)
     kind = _kind(status, complaint)
     message = _message(kind, endpoint, complaint, model, ", within the answer", None)
-    return _error(endpoint, kind, message, body)
+    failure = _error(endpoint, kind, message, body)
+    failure.retryable = kind in ("server", "rate_limit", "timeout")
+    return failure
 
 
 def redirect_failure(endpoint: Endpoint, status: int, target: str) -> ModelError:
@@ -131,14 +151,14 @@ def malformed(endpoint: Endpoint, what: str, seen: str) -> ModelError:
     """The error for an answer that is not what the API defines; `seen` is its start."""
     start = one_line(endpoint.mask(seen), 120)
     shown = f" It begins: {start}" if start else ""
-    message = f"{endpoint.shown} {what}: check that --base-url is an OpenAI-compatible API.{shown}"
+    message = f"{endpoint.shown} {what}: check that --base-url is {WIRE_NAMES[endpoint.wire]}.{shown}"
     return _error(endpoint, "malformed", message, seen)
 
 
 def cut_short(endpoint: Endpoint, reason: str) -> ModelError:
     """The error for a connection that ended before the answer did."""
     message = f"the connection to {endpoint.host} ended before the answer did ({one_line(reason)}): try again"
-    return _error(endpoint, "connection", message, reason)
+    return _error(endpoint, "connection", message, reason, retryable=True)
 
 
 def unreachable(endpoint: Endpoint, reason: str, *, kind: ErrorKind = "connection") -> ModelError:
@@ -147,7 +167,7 @@ def unreachable(endpoint: Endpoint, reason: str, *, kind: ErrorKind = "connectio
         f"no server answers at {endpoint.shown} ({one_line(reason)}): "
         "check that it is running, and --base-url and the network"
     )
-    return _error(endpoint, kind, message, reason)
+    return _error(endpoint, kind, message, reason, retryable=True)
 
 
 def timed_out(endpoint: Endpoint, waiting_for: str, seconds: float, setting: str) -> ModelError:
@@ -184,7 +204,7 @@ def _message(
     complaint: Complaint,
     model: str,
     status: str,
-    retry_after: str | None,
+    wait: float | None,
 ) -> str:
     host = endpoint.host
     says = f": {complaint.words}" if complaint.words else ""
@@ -199,10 +219,12 @@ def _message(
         case "not_found":
             return f"there is no chat API at {endpoint.shown}{status}: check --base-url{says}"
         case "context_overflow":
-            return f"the conversation is longer than the model's context{_counts(complaint)}{status}{says}"
+            counts = _counts(complaint)
+            cure = "take a model with a larger context, or start a shorter conversation"
+            return f"the conversation is longer than the model's context{counts}{status}: {cure}{says}"
         case "rate_limit":
-            wait = f"in {retry_after} s" if (retry_after or "").isdigit() else "in a moment"
-            return f"{host} gets too many requests{status}: try again {wait}{says}"
+            later = "in a moment" if wait is None else f"in {wait:.0f} s"
+            return f"{host} gets too many requests{status}: try again {later}{says}"
         case "quota":
             return f"the account at {host} has no quota left{status}: check its plan and billing{says}"
         case "timeout":
@@ -222,14 +244,19 @@ def _key_refused(endpoint: Endpoint, status: str) -> str:
 
 
 def _counts(complaint: Complaint) -> str:
-    if complaint.prompt_tokens is None or complaint.context_tokens is None:
+    if complaint.context_tokens is None:
         return ""
-    return f" ({complaint.prompt_tokens} of at most {complaint.context_tokens} tokens)"
+    used = "" if complaint.prompt_tokens is None else f"{complaint.prompt_tokens} of "
+    return f" ({used}at most {complaint.context_tokens} tokens)"
 
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _error(endpoint: Endpoint, kind: ErrorKind, message: str, detail: str) -> ModelError:
-    return ModelError(endpoint.mask(message), kind=kind, detail=endpoint.mask(detail)[:_DETAIL])
+def _error(
+    endpoint: Endpoint, kind: ErrorKind, message: str, detail: str, *, retryable: bool = False
+) -> ModelError:
+    return ModelError(
+        endpoint.mask(message), kind=kind, detail=endpoint.mask(detail)[:_DETAIL], retryable=retryable
+    )

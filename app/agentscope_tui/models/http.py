@@ -21,6 +21,7 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.models import failures
 from agentscope_tui.models.endpoint import Endpoint
 from agentscope_tui.models.event_stream import EventStream, Head, Item
+from agentscope_tui.models.wire_log import WireLog
 
 # It logs whole URLs, and the query of one may hold a key.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -29,6 +30,8 @@ _POOL = 5.0
 _WRITE = 60.0
 _QUEUE = 64
 """Chunks that wait for the reader before the pump stops reading."""
+_LARGEST_LIST = 16 * 1024 * 1024
+"""Bytes of a list of models."""
 _TO_CLOSE = 2.0
 """Seconds to wait until a cancelled response has closed its connection."""
 
@@ -42,7 +45,6 @@ class HttpClient:
         Raises:
             UserError: the URL, or a proxy or certificates that the environment names, cannot be used.
         """
-        self._endpoint = endpoint
         self._model = model
         try:
             self._url = httpx.URL(endpoint.url)
@@ -58,9 +60,11 @@ class HttpClient:
         self._pumps: set[_Pump] = set()
 
     @asynccontextmanager
-    async def post(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> AsyncIterator[EventStream]:
+    async def post(
+        self, endpoint: Endpoint, body: Mapping[str, Any], wire: WireLog | None = None
+    ) -> AsyncIterator[EventStream]:
         """Post JSON and read the events of the answer. Leaving the block closes the connection, unless
-        the response had ended.
+        the response had ended. `endpoint` is the client's own, perhaps with another key.
 
         Raises:
             ModelError: no connection, an error status, a redirect; later, from the stream: a time limit,
@@ -70,13 +74,13 @@ class HttpClient:
             "POST",
             self._url,
             content=json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
-            headers={"content-type": "application/json", **headers},
+            headers={"content-type": "application/json", **endpoint.headers},
         )
-        pump = _Pump(self._client, request, self._endpoint)
+        pump = _Pump(self._client, request, endpoint, wire)
         self._pumps.add(pump)
         pump.task.add_done_callback(lambda task: self._pumps.discard(pump))
         try:
-            stream = EventStream(self._endpoint, pump.items, self._model)
+            stream = EventStream(endpoint, pump.items, self._model)
             await stream.open()
             yield stream
         finally:
@@ -92,10 +96,21 @@ class HttpClient:
 class _Pump:
     """The task that owns one request and its response, from the connection to its close."""
 
-    def __init__(self, client: httpx.AsyncClient, request: httpx.Request, endpoint: Endpoint) -> None:
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        request: httpx.Request,
+        endpoint: Endpoint,
+        wire: WireLog | None,
+    ) -> None:
         self.items: asyncio.Queue[Item] = asyncio.Queue(_QUEUE)
+        self._client = client
+        self._request = request
         self._endpoint = endpoint
-        self.task = asyncio.create_task(self._run(client, request), name="model response")
+        self._wire = wire
+        self._connected = False
+        request.extensions = {**request.extensions, "trace": self._trace}
+        self.task = asyncio.create_task(self._run(), name="model response")
         self._cancelled = False
 
     async def close(self) -> None:
@@ -106,21 +121,91 @@ class _Pump:
             self.task.cancel()
         await asyncio.wait([self.task], timeout=_TO_CLOSE)
 
-    async def _run(self, client: httpx.AsyncClient, request: httpx.Request) -> None:
+    async def _run(self) -> None:
         end: Exception | None = None
+        how = "cut off by agentscope"
         try:
-            response = await client.send(request, stream=True)
+            response = await self._send()
             try:
-                await self.items.put(Head(response.status_code, response.headers))
-                stream = cast(AsyncGenerator[bytes], response.aiter_bytes())
-                async with aclosing(stream) as chunks:
-                    async for chunk in chunks:
-                        await self.items.put(chunk)
+                await self._read(response)
             finally:
                 await response.aclose()
+            how = "the body ended"
         except Exception as error:
             end = _failure(self._endpoint, error)
+            how = str(end)
+        finally:
+            if self._wire is not None:
+                self._wire.end(how)
         await self.items.put(end)
+
+    async def _send(self) -> httpx.Response:
+        try:
+            return await self._send_once()
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            # Only an old connection, which the server had closed meanwhile, is worth a second one in silence.
+            if self._connected:
+                raise
+        return await self._send_once()
+
+    async def _send_once(self) -> httpx.Response:
+        if self._wire is not None:
+            request = self._request
+            body = request.content.decode("utf-8", "replace")
+            self._wire.request(
+                request.method, str(request.url), request.headers.items(), body, self._endpoint.secrets
+            )
+        return await self._client.send(self._request, stream=True)
+
+    async def _read(self, response: httpx.Response) -> None:
+        if self._wire is not None:
+            self._wire.response(response.status_code, response.headers.items())
+        await self.items.put(Head(response.status_code, response.headers))
+        stream = cast(AsyncGenerator[bytes], response.aiter_bytes())
+        async with aclosing(stream) as chunks:
+            async for chunk in chunks:
+                if self._wire is not None:
+                    self._wire.chunk(chunk)
+                await self.items.put(chunk)
+
+    async def _trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """What httpx tells of a request's progress."""
+        if event == "connection.connect_tcp.started":
+            self._connected = True
+
+
+async def get_json(endpoint: Endpoint, seconds: float) -> Any:
+    """What a GET of the endpoint's list of models answers.
+
+    Raises:
+        ModelError: no connection, an error status, no JSON, or all of it took more than `seconds`.
+    """
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            _new_client(seconds) as client,
+            client.stream(
+                "GET", endpoint.models_url, headers={"accept": "application/json", **endpoint.headers}
+            ) as response,
+        ):
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > _LARGEST_LIST:
+                    raise failures.malformed(endpoint, "listed more models than can be read", "")
+    except TimeoutError:
+        raise failures.unreachable(endpoint, f"no answer within {seconds:g} s", kind="timeout") from None
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OSError) as error:
+        raise _failure(endpoint, error) from error
+    text = body.decode("utf-8", "replace")
+    if response.is_redirect:
+        raise failures.redirect_failure(endpoint, response.status_code, response.headers.get("location", ""))
+    if response.status_code >= 400:
+        raise failures.status_failure(endpoint, response.status_code, text, model="")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise failures.malformed(endpoint, "answered without JSON", text) from None
 
 
 def _new_client(connect: float) -> httpx.AsyncClient:

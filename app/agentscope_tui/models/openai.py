@@ -2,114 +2,88 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agentscope_tui.models import failures
-from agentscope_tui.models.chat import ChatRequest, Completion, Delta, ModelError
+from agentscope_tui.models.chat import ChatRequest, Message
 from agentscope_tui.models.chunks import ChunkReader
-from agentscope_tui.models.endpoint import Endpoint
-from agentscope_tui.models.estimate import estimate_usage
-from agentscope_tui.models.event_stream import EventStream
-from agentscope_tui.models.http import HttpClient
 
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
-_DONE = "[DONE]"
+_OTHER: dict[TokenField, TokenField] = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+}
 
 
-class OpenAIModel:
-    """A model behind an OpenAI-compatible server."""
+@dataclass(frozen=True)
+class OpenAIFlags:
+    """In what servers and models differ."""
 
-    def __init__(self, model: str, endpoint: Endpoint, *, token_field: TokenField = "max_tokens") -> None:
-        """`model` is the provider's name for it; `token_field` is how the server calls the output limit.
+    token_field: TokenField = "max_tokens"
+    """What the limit of output tokens is called."""
+    temperature: bool = True
+    """Whether a temperature may be sent."""
+    developer_role: bool = False
+    """Whether the system prompt has the role `developer`."""
+    stream_usage: bool = True
+    """Whether to ask for the usage with `stream_options`."""
 
-        Raises:
-            UserError: the URL, or a proxy or certificates that the environment names, cannot be used.
-        """
+
+_PLAIN = OpenAIFlags()
+
+
+class OpenAIDialect:
+    """Chat Completions as one model takes them."""
+
+    def __init__(self, model: str, flags: OpenAIFlags = _PLAIN) -> None:
+        """`model` is the provider's name for it."""
         self._model = model
-        self._endpoint = endpoint
-        self._token_field = token_field
-        self._ask_usage = True
-        self._http = HttpClient(endpoint, model=model)
-        key = endpoint.key
-        self._headers = {"authorization": f"Bearer {key.value}"} if key else {}
+        self._flags = flags
 
-    @property
-    def name(self) -> str:
-        return f"openai:{self._model}"
-
-    async def complete(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
-        try:
-            return await self._attempt(request, on_delta)
-        except ModelError as error:
-            if not (self._ask_usage and error.kind == "bad_request" and _names_usage(error)):
-                raise
-        self._ask_usage = False
-        return await self._attempt(request, on_delta)
-
-    async def aclose(self) -> None:
-        await self._http.aclose()
-
-    async def _attempt(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
-        reader = ChunkReader()
-        async with self._http.post(self._headers, self._body(request)) as stream:
-            try:
-                await self._read(stream, reader, on_delta)
-            except ModelError as error:
-                error.usage = reader.usage
-                raise
-            await stream.finish()
-        completion = reader.completion()
-        if reader.usage is None:
-            usage = estimate_usage(request, completion, partial=True)
-            completion = completion.model_copy(update={"usage": usage})
-        return completion
-
-    def _body(self, request: ChatRequest) -> dict[str, Any]:
+    def body(self, request: ChatRequest) -> dict[str, Any]:
+        flags = self._flags
         body: dict[str, Any] = {
             **request.params,
             "model": self._model,
-            "messages": request.messages,
-            self._token_field: request.max_output_tokens,
+            "messages": _with_role(request.messages, "developer" if flags.developer_role else "system"),
+            flags.token_field: request.max_output_tokens,
             "stream": True,
         }
-        if self._ask_usage:
+        if flags.stream_usage:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
             body["tools"] = request.tools
-        if request.temperature is not None:
+        if flags.temperature and request.temperature is not None:
             body["temperature"] = request.temperature
         return body
 
-    async def _read(
-        self, stream: EventStream, reader: ChunkReader, on_delta: Callable[[Delta], None]
-    ) -> None:
-        async for event in stream:
-            if event.data == _DONE:
-                break
-            delta = reader.add(self._chunk(event.data))
-            if delta is not None:
-                stream.token_seen()
-                on_delta(delta)
+    def reader(self) -> ChunkReader:
+        return ChunkReader()
+
+    def adapt(self, refusal: str) -> bool:
+        """One flag is changed at most, the first that the refusal names."""
+        flags = self._flags
+        if flags.stream_usage and ("stream_options" in refusal or "include_usage" in refusal):
+            self._flags = replace(flags, stream_usage=False)
+        elif flags.token_field in refusal and _OTHER[flags.token_field] in refusal:
+            self._flags = replace(flags, token_field=_OTHER[flags.token_field])
+        elif flags.temperature and _refuses_temperature(refusal):
+            self._flags = replace(flags, temperature=False)
         else:
-            if reader.finish_reason is None:
-                raise failures.cut_short(self._endpoint, "no finish reason came")
-        if not reader.began:
-            raise failures.malformed(self._endpoint, "sent a stream without an answer", "")
-
-    def _chunk(self, data: str) -> dict[str, Any]:
-        try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError):
-            chunk = None
-        if not isinstance(chunk, dict):
-            raise failures.malformed(self._endpoint, "sent an event that is no JSON object", data)
-        if chunk.get("error"):
-            raise failures.stream_failure(self._endpoint, chunk["error"], model=self._model)
-        return chunk
+            return False
+        return True
 
 
-def _names_usage(error: ModelError) -> bool:
-    return any(name in error.detail for name in ("stream_options", "include_usage"))
+def _refuses_temperature(refusal: str) -> bool:
+    return "temperature" in refusal and any(
+        word in refusal.lower() for word in ("unsupported", "not support")
+    )
+
+
+def _with_role(messages: list[Message], role: str) -> list[Message]:
+    """The messages with one of the two roles that mean the same for all that have either."""
+    return [
+        {**message, "role": role} if message.get("role") in ("system", "developer") else message
+        for message in messages
+    ]

@@ -34,6 +34,20 @@ class Fault(_Part):
     message: str = "the script lets this call fail"
 
 
+class Stall(_Part):
+    """A silence of `seconds` after some tokens; then the reply goes on."""
+
+    after: int = Field(default=0, ge=0)
+    seconds: float = Field(default=3600.0, ge=0)
+
+
+class Failure(_Part):
+    """A failed attempt that the client answers by waiting `seconds` and trying again."""
+
+    message: str = "the script lets this attempt fail"
+    seconds: float = Field(default=2.0, ge=0)
+
+
 class When(_Part):
     """Conditions on the last message of the request; all that are given must hold."""
 
@@ -72,6 +86,8 @@ class Reply(_Part):
     delay: float = Field(default=0.0, ge=0)
     """Seconds before the first token."""
     tokens_per_second: float = Field(default=120.0, gt=0)
+    stall: Stall | None = None
+    retries: tuple[Failure, ...] = ()
     finish_reason: str | None = None
     error: Fault | None = None
     then: tuple[Reply, ...] | None = None
@@ -137,6 +153,8 @@ _PARTS: dict[str, type[_Part]] = {
     "tool_calls": Call,
     "when": When,
     "error": Fault,
+    "stall": Stall,
+    "retries": Failure,
 }
 """What the objects under a key are, to say which keys they may have."""
 

@@ -14,11 +14,13 @@ from agentscope_tui.models.chat import (
     FunctionCall,
     Message,
     ModelError,
+    RetryNotice,
     ToolCallDelta,
     ToolCallPart,
 )
 from agentscope_tui.models.estimate import estimate_usage
 from agentscope_tui.models.script import Call, Reply, ScriptFile
+from agentscope_tui.models.wire_log import WireLog
 
 _TOKEN = re.compile(r"\S{1,12}\s?|\s{1,12}")
 """A piece that streams as one token: a word with the space behind it, or a part of a long one."""
@@ -49,11 +51,22 @@ class ScriptedModel:
     def name(self) -> str:
         return self._name
 
-    async def complete(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
+    async def complete(
+        self,
+        request: ChatRequest,
+        on_delta: Callable[[Delta], None],
+        *,
+        on_retry: Callable[[RetryNotice], None] | None = None,
+        wire: WireLog | None = None,
+    ) -> Completion:
+        """As every model; `wire` stays empty, since nothing goes over one."""
         reply = self._take_reply(request.messages)
+        await self._play_retries(reply, on_retry)
         calls = tuple(self._part(call) for call in reply.tool_calls)
         await self._sleep(reply.delay)
-        for delta in _deltas(reply, calls):
+        for place, delta in enumerate(_deltas(reply, calls)):
+            if reply.stall is not None and place == reply.stall.after:
+                await self._sleep(reply.stall.seconds)
             await self._sleep(1 / reply.tokens_per_second)
             on_delta(delta)
         completion = Completion(
@@ -70,6 +83,13 @@ class ScriptedModel:
 
     async def aclose(self) -> None:
         """There is nothing to close."""
+
+    async def _play_retries(self, reply: Reply, on_retry: Callable[[RetryNotice], None] | None) -> None:
+        """The failures that a client would have sent the request again for."""
+        for attempt, failure in enumerate(reply.retries, start=2):
+            if on_retry is not None:
+                on_retry(RetryNotice(attempt, len(reply.retries) + 1, failure.seconds, failure.message))
+            await self._sleep(failure.seconds)
 
     def _take_reply(self, messages: list[Message]) -> Reply:
         """The first reply that is left and whose condition holds; from then on it is used."""

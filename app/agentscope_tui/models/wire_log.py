@@ -111,8 +111,9 @@ class WireFile:
         if self._file is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            self._file = open(descriptor, "w", encoding="utf-8", errors="replace", newline="")
+            self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="")
         self._file.write(text)
+        self._file.flush()
 
     def _guarded(self, act: Callable[[], object]) -> None:
         if self._broken:

@@ -122,7 +122,7 @@ class BuiltinRunner:
             return
         except Exception as error:
             log.exception("the built-in loop failed")
-            await self._send(EpisodeError(note=f"the built-in loop failed: {error}"))
+            await self._send(EpisodeError(note=f"the built-in loop failed: {type(error).__name__}: {error}"))
             return
         self._turn = None
         await self._go_idle(reason)

@@ -118,14 +118,18 @@ class SupervisorLink:
         except TimeoutError:
             raise ProcessError("the tool supervisor hangs at its start; try another `sandbox`") from None
 
-    async def spawn(self, request: bytes) -> Call:
-        """Have a command run: `request` is JSON as supervisor.py takes it, of any size."""
+    async def spawn(self, request: bytes, *, stdin: int | None = None) -> Call:
+        """Have a command run: `request` is JSON as supervisor.py takes it, of any size.
+
+        `stdin` is a descriptor for the command, which the caller closes here; without, its stdin is empty.
+        """
         self._count += 1
         call = Call(self._count)
         try:
             call.open_pipes()
             with _memory_file(request) as fd:
-                await self._send(SPAWN, call.ident, [fd, *(pipe.write_fd for pipe in call.pipes)])
+                given = [] if stdin is None else [stdin]
+                await self._send(SPAWN, call.ident, [fd, *(pipe.write_fd for pipe in call.pipes), *given])
         except BaseException as error:
             call.close_pipes()
             if isinstance(error, OSError):

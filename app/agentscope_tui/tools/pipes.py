@@ -31,7 +31,7 @@ class OutputPipe:
     async def pump(self, on_output: OnOutput) -> None:
         """Give the output to `on_output` in chunks of at most `CHUNK` bytes, until it ends or, after
         `finish`, until what was written by then is read."""
-        while chunk := await self._next():
+        while chunk := await self.read():
             await on_output(self.stream, chunk)
             # A pipe that is always full and a sink that never waits would hold the loop.
             await asyncio.sleep(0)
@@ -64,7 +64,8 @@ class OutputPipe:
             self._timer.cancel()
         os.close(self._fd)
 
-    async def _next(self) -> bytes:
+    async def read(self) -> bytes:
+        """The next chunk, of at most `CHUNK` bytes; none at the end. Only one task may read."""
         while not self._closed:
             size = CHUNK if self._left is None else min(CHUNK, self._left)
             try:

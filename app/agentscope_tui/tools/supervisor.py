@@ -3,7 +3,7 @@
 FD is a Unix stream socket to the host; both sides send records of `RECORD`: kind, id of the command, value.
 
 host → here    SPAWN with three descriptors: a file with the request as JSON (`argv`, `cwd`, `env`,
-                     `limits`), stdout, stderr
+                     `limits`), stdout, stderr; a fourth is the command's stdin, else that is empty
                KILL  end that command and all that it started
 here → host    READY once
                EXIT  the command ended: value is its exit code, or minus the signal
@@ -96,7 +96,7 @@ class _Supervisor:
     def _obey(self) -> bool:
         """Take one record from the host; False when it is gone."""
         try:
-            data, fds, _, _ = socket.recv_fds(self._host, RECORD.size, 3)
+            data, fds, _, _ = socket.recv_fds(self._host, RECORD.size, 4)
         except ConnectionResetError:
             return False
         if len(data) < RECORD.size:
@@ -126,7 +126,7 @@ class _Supervisor:
             finally:
                 os.close(held)
         except OSError as error:
-            _complain(fds[2] if len(fds) == 3 else 2, "start a command", error.strerror)
+            _complain(fds[2] if len(fds) >= 3 else 2, "start a command", error.strerror)
             report(GONE, 126)
         else:
             self._keepers[alive] = (ident, pid)
@@ -182,20 +182,20 @@ def _isolated(task: Callable[[], None]) -> NoReturn:
         os._exit(code)
 
 
-def _fork_keeper(report: Report, request: int, out: int, err: int) -> int:
+def _fork_keeper(report: Report, request: int, out: int, err: int, source: int = -1) -> int:
     supervisor = os.getpid()
     # Blocked across the fork, so that a SIGTERM never finds a keeper that does not wait for it yet.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
     try:
         pid = os.fork()
         if pid == 0:
-            _isolated(lambda: _keep(report, supervisor, request, out, err))
+            _isolated(lambda: _keep(report, supervisor, request, out, err, source))
         return pid
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD, signal.SIGTERM})
 
 
-def _keep(report: Report, supervisor: int, request: int, out: int, err: int) -> None:
+def _keep(report: Report, supervisor: int, request: int, out: int, err: int, source: int) -> None:
     """Be the parent of one command until nothing that it started is left."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -206,8 +206,8 @@ def _keep(report: Report, supervisor: int, request: int, out: int, err: int) -> 
     signal.signal(signal.SIGCHLD, lambda *_: None)
     command = os.fork()
     if command == 0:
-        _isolated(lambda: _execute(request, out, err))
-    for fd in (request, out, err):
+        _isolated(lambda: _execute(request, out, err, source))
+    for fd in (request, out, err, *([source] if source >= 0 else [])):
         os.close(fd)
     while _reap(command, report):
         if signal.sigwait({signal.SIGCHLD, signal.SIGTERM}) == signal.SIGTERM:
@@ -302,17 +302,18 @@ def _descendants(root: int, spare: set[int] | frozenset[int] = frozenset()) -> d
     return found
 
 
-def _execute(request: int, out: int, err: int) -> NoReturn:
+def _execute(request: int, out: int, err: int, source: int) -> NoReturn:
     """Become the command. What stops it from starting is said on its stderr: 127 not found, 126 the rest."""
     doing = "start a command"
     try:
         os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
+        if source < 0:
+            source = os.open(os.devnull, os.O_RDWR)
         with open(request, "rb", closefd=False) as file:
             file.seek(0)
             wanted = json.load(file)
-        for source, target in ((null, 0), (out, 1), (err, 2)):
-            os.dup2(source, target)
+        for given, target in ((source, 0), (out, 1), (err, 2)):
+            os.dup2(given, target)
         # Python ignores these two, and a program inherits what is ignored.
         for signum in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(signum, signal.SIG_DFL)

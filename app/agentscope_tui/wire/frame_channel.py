@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 from agentscope_tui.wire.channel import FrameData
-from agentscope_tui.wire.frames import FrameError
 from agentscope_tui.wire.framing import Framing
 
 LogStream = Literal["stdout", "stderr"]
@@ -67,22 +66,18 @@ class FrameChannel:
         Raises:
             FrameError: the other end sent what is no frame, or ended inside one.
         """
-        while True:
+        ended = False
+        while not ended:
             piece = self._framing.take()
             if piece is None:
                 data = await self._stream.read()
-                if not data:
-                    return await self._at_end()
+                ended = not data
+                piece = self._framing.finish() if ended else None
                 self._framing.feed(data)
-                continue
-            if len(piece) < LARGE:
-                frame, text = self._framing.decode(piece)
-            else:
-                frame, text = await asyncio.to_thread(self._framing.decode, piece)
-            if text:
-                self._log(text)
+            frame = None if piece is None else await self._decode(piece)
             if frame is not None:
                 return frame
+        return None
 
     async def ending(self) -> str:
         return await self._stream.ending()
@@ -90,18 +85,11 @@ class FrameChannel:
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    async def _at_end(self) -> FrameData | None:
-        rest = self._framing.rest()
-        self._framing.feed(b"\n")
-        piece = self._framing.take()
-        if piece is None:
-            if rest:
-                raise FrameError(f"{await self._stream.ending()}, inside a frame")
-            return None
-        frame, text = self._framing.decode(piece)
+    async def _decode(self, piece: bytes) -> FrameData | None:
+        if len(piece) < LARGE:
+            frame, text = self._framing.decode(piece)
+        else:
+            frame, text = await asyncio.to_thread(self._framing.decode, piece)
         if text:
-            self._log(text)
+            self._on_log("stdout", text if len(text) <= _MAX_LINE else f"{text[:_MAX_LINE]} …")
         return frame
-
-    def _log(self, text: str) -> None:
-        self._on_log("stdout", text if len(text) <= _MAX_LINE else f"{text[:_MAX_LINE]} …")

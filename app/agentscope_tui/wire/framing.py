@@ -20,6 +20,7 @@ MAX_FRAME = 64 << 20
 _PREFIX = 4
 _OBJECT = base64.b64encode(b'{"type')[:3]
 """How the base64 of a JSON object begins when its first key follows at once."""
+_TRIES = 8
 
 
 class Framing(Protocol):
@@ -38,8 +39,12 @@ class Framing(Protocol):
             FrameError: the frame is larger than allowed.
         """
 
-    def rest(self) -> bytes:
-        """What came after the last whole piece."""
+    def finish(self) -> bytes | None:
+        """No more bytes come: what they ended with, if it may be a whole piece.
+
+        Raises:
+            FrameError: they ended inside a frame.
+        """
 
     def decode(self, piece: bytes) -> tuple[FrameData | None, str]:
         """A piece's frame, if it is one, and the text in it that is none: the runner's log.
@@ -76,8 +81,10 @@ class LengthPrefixed:
         del self._buffer[:end]
         return piece
 
-    def rest(self) -> bytes:
-        return bytes(self._buffer)
+    def finish(self) -> bytes | None:
+        if self._buffer:
+            raise FrameError("the connection ended inside a frame")
+        return None
 
     def decode(self, piece: bytes) -> tuple[FrameData | None, str]:
         return _from_json(piece), ""
@@ -114,24 +121,26 @@ class Base64Lines:
         self._searched = 0
         return piece
 
-    def rest(self) -> bytes:
-        return bytes(self._buffer)
+    def finish(self) -> bytes | None:
+        piece = bytes(self._buffer)
+        self._buffer.clear()
+        self._searched = 0
+        return piece or None
 
     def decode(self, piece: bytes) -> tuple[FrameData | None, str]:
         line = piece.rstrip(b"\r")
         frame = _from_base64(line)
         if frame is not None:
             return frame, ""
-        start = line.rfind(b" ") + 1
-        # A frame has thousands of these letters in it, so only the first few places can be its start.
-        for _ in range(8):
-            start = line.find(_OBJECT, start)
+        start = line.find(_OBJECT)
+        # Each try reads the whole line, so only the first few places are tried.
+        for _ in range(_TRIES):
             if start < 0:
                 break
             frame = _from_base64(line[start:])
             if frame is not None and isinstance(frame.get("type"), str):
                 return frame, _text(line[:start])
-            start += 1
+            start = line.find(_OBJECT, start + 1)
         return None, _text(line)
 
 
@@ -165,6 +174,7 @@ def _text(line: bytes) -> str:
 
 
 def _too_large(size: int, allowed: int) -> FrameError:
+    mib, setting = 1 << 20, "setting runner.max_frame"
     return FrameError(
-        f"a frame of {size >> 20} MiB or more, allowed are {allowed / (1 << 20):g} MiB (setting runner.max_frame)"
+        f"a frame of {size / mib:.1f} MiB or more; allowed are {allowed / mib:g} MiB ({setting})"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentscope_tui.errors import UserError
-from agentscope_tui.models.endpoint import Endpoint, checked_key, completions_url
+from agentscope_tui.models.endpoint import Endpoint, checked_key, api_url
 
 URLS = {
     "https://api.openai.com": "https://api.openai.com/v1/chat/completions",
@@ -28,7 +28,7 @@ URLS = {
 
 @pytest.mark.parametrize(("base", "url"), URLS.items())
 def test_base_urls(base: str, url: str) -> None:
-    assert completions_url(base) == url
+    assert api_url(base) == url
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_base_urls(base: str, url: str) -> None:
 )
 def test_what_is_no_base_url(base: str) -> None:
     with pytest.raises(UserError, match=r"base URL .*write it like http://localhost:8080/v1"):
-        completions_url(base)
+        api_url(base)
 
 
 def test_a_url_is_shown_without_its_secrets() -> None:

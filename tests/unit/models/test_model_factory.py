@@ -9,16 +9,20 @@ from pathlib import Path
 import pytest
 
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.models import factory
 from agentscope_tui.models.chat import ChatRequest
 from agentscope_tui.models.factory import open_model
 from fakes.raw_server import RawServer, says
 
 
-@pytest.mark.parametrize("name", ["", "gpt-5", "openai", "openai:", "scripted:", "oracle:x"])
+@pytest.mark.parametrize("name", ["", "gpt-5", "openai", "openai:", "scripted:", ":x"])
 def test_what_is_no_model(name: str) -> None:
-    with pytest.raises(UsageError, match="use --model openai:NAME or --model scripted:FILE"):
+    with pytest.raises(UsageError, match=r"use --model PROVIDER:NAME .* or --model scripted:FILE"):
         open_model(name)
+
+
+def test_a_provider_that_nobody_knows() -> None:
+    with pytest.raises(UsageError, match=r"no provider is called 'oracle': there are openai, anthropic, "):
+        open_model("oracle:x")
 
 
 def test_openai_needs_a_key() -> None:
@@ -42,15 +46,15 @@ def test_a_proxy_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
         open_model("openai:m", base_url="http://x.test")
 
 
-async def test_only_openai_itself_gets_its_newer_name_for_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_openai_itself_gets_its_newer_name_for_the_limit() -> None:
     request = ChatRequest(messages=[{"role": "user", "content": "hi"}], max_output_tokens=5)
     async with RawServer([says("x")]) as server:
-        for host in ("127.0.0.1", "another.host"):
-            monkeypatch.setattr(factory, "_OPENAI_HOST", host)
-            model = open_model("openai:m", base_url=server.base_url, api_key="k")
+        for own in ({}, {"openai": {"base_url": server.base_url}}):
+            base_url = None if own else server.base_url
+            model = open_model("openai:m", base_url=base_url, providers=own, api_key="k")
             await model.complete(request, lambda piece: None)
             await model.aclose()
-    names = ["max_completion_tokens", "max_tokens"]
+    names = ["max_tokens", "max_completion_tokens"]
     assert [[name for name in names if name in sent.json()] for sent in server.requests] == [
         [name] for name in names
     ]

@@ -10,9 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Footer, Static
 
 from agentscope_tui.errors import UserError
+from agentscope_widgets.safe_area import SafeTextArea
+from agentscope_widgets.safe_text import safe_text
 
 
 class EditScreen(ModalScreen[str | None]):
@@ -26,27 +28,31 @@ class EditScreen(ModalScreen[str | None]):
     def __init__(self, title: str, text: str, check: Callable[[str], object]) -> None:
         super().__init__()
         self._heading = title
-        self._text = text
+        self._text = self._shown = text
         self._check = check
 
     def compose(self) -> ComposeResult:
         with Vertical(id="edit-pane", classes="pane"):
-            yield TextArea(self._text, id="edited", soft_wrap=True, show_line_numbers=False)
+            yield SafeTextArea(id="edited", soft_wrap=True, show_line_numbers=False)
             yield Static(id="edit-error")
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#edit-pane").border_title = self._heading
-        area = self.query_one(TextArea)
+        area = self.query_one(SafeTextArea)
+        area.load_text(self._text)
+        self._shown = area.text
         area.move_cursor(area.document.end)
         area.focus()
 
     def action_accept(self) -> None:
-        text = self.query_one(TextArea).text
+        text = self.query_one(SafeTextArea).text
+        if text == self._shown:
+            text = self._text
         try:
             self._check(text)
         except UserError as error:
-            self.query_one("#edit-error", Static).update(Content(f"✗ {error}"))
+            self.query_one("#edit-error", Static).update(Content(safe_text(f"✗ {error}")))
             return
         self.dismiss(text)
 

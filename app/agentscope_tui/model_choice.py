@@ -1,0 +1,52 @@
+"""From the settings to the model that a session calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from agentscope_tui.config import Config
+from agentscope_tui.models.chat import Model
+from agentscope_tui.models.endpoint import Timeouts
+from agentscope_tui.models.factory import LocalChoice, open_model
+from agentscope_tui.settings import Settings
+
+
+def model_of(config: Config, name: str) -> Model:
+    """The model called `name`, reached as the settings say. One for each session.
+
+    Raises:
+        UserError: as `open_model`.
+    """
+    model = config.settings.model
+    key, source = config.api_key()
+    return open_model(
+        name,
+        base_url=model.base_url,
+        api_key=key,
+        api_key_source=source,
+        api_key_command=model.api_key_command,
+        timeouts=Timeouts(**model.timeouts.model_dump()),
+        retries=model.retries,
+        params=model.params,
+        providers=own_providers(config.settings),
+        environ=config.environ,
+        local=local_choice(config.settings),
+    )
+
+
+def own_providers(settings: Settings) -> dict[str, dict[str, Any]]:
+    """The user's entries of `providers`, with what they say and nothing else."""
+    entries: dict[str, dict[str, Any]] = {}
+    for name, provider in settings.providers.items():
+        entries[name] = provider.model_dump(exclude_none=True, exclude={"api_key"})
+        if provider.api_key is not None:
+            entries[name]["api_key"] = provider.api_key.get_secret_value()
+    return entries
+
+
+def local_choice(settings: Settings) -> LocalChoice:
+    """What `--model local` runs."""
+    local = settings.model.local
+    weights = None if local.weights is None else Path(local.weights).expanduser()
+    return LocalChoice(weights, local.context, local.threads)

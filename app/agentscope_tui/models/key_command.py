@@ -1,0 +1,92 @@
+"""A command that prints a key that soon expires: run without a shell, and again when the key is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Sequence
+from functools import cache
+
+from agentscope_tui.errors import UserError
+from agentscope_tui.models.chat import ModelError
+from agentscope_tui.models.endpoint import ApiKey, checked_key
+
+_TO_PRINT = 60.0
+"""Seconds that a command has: some ask the user in a browser."""
+
+
+class KeyCommand:
+    """One command and the key that it last printed."""
+
+    def __init__(self, command: Sequence[str], source: str) -> None:
+        """`source` is the setting's name, for errors."""
+        self._command = list(command)
+        self._source = source
+        self._key: ApiKey | None = None
+
+    async def key(self) -> ApiKey:
+        """The key; runs the command when there is none.
+
+        Raises:
+            ModelError: it failed, printed no key, or took too long.
+        """
+        if self._key is None:
+            self._key = await self._run()
+        return self._key
+
+    def forget(self) -> None:
+        """The key was refused: the next one is printed anew."""
+        self._key = None
+
+    async def _run(self) -> ApiKey:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except OSError as error:
+            raise self._failed(f"cannot be run ({error.strerror})") from error
+        try:
+            async with asyncio.timeout(_TO_PRINT):
+                printed, complaints = await process.communicate()
+        except TimeoutError:
+            raise self._failed(f"printed no key within {_TO_PRINT:g} s") from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode:
+            words = complaints.decode("utf-8", "replace").strip().splitlines()
+            said = f": {words[-1]}" if words else ""
+            raise self._failed(f"ended with exit code {process.returncode}{said}")
+        try:
+            key = checked_key(printed.decode("utf-8", "replace"), self._source)
+        except UserError as error:
+            raise ModelError(str(error), kind="authentication") from None
+        if key is None:
+            raise self._failed("printed nothing")
+        return key
+
+    def _failed(self, what: str) -> ModelError:
+        program = os.path.basename(self._command[0])
+        message = f"the command of {self._source}, {program}, {what}: run it in a terminal to see why"
+        return ModelError(message, kind="authentication")
+
+
+@cache
+def shared_key_command(command: str, source: str) -> KeyCommand:
+    """The one `KeyCommand` of this process for a command line, so that sessions share its key.
+
+    Raises:
+        UserError: it is no command line.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UserError(f"{source} is not a command line ({error}): correct its quotes") from None
+    if not words:
+        raise UserError(f"{source} is empty: give a command that prints a key, or null")
+    return KeyCommand(words, source)
