@@ -22,6 +22,7 @@ commands:
   agentscope [DATASET]      open the app (this help)
   agentscope run DATASET    run rows without a screen     (agentscope run --help)
   agentscope models         show the providers that --model knows (agentscope models --help)
+  agentscope doctor         check a runner of your own      (agentscope doctor --help)
   agentscope config         show every setting, its value and where it came from
 
 examples:
@@ -31,6 +32,7 @@ examples:
   agentscope tasks.jsonl --map user_prompt=question --map ground_truth=answer --grader exact
   agentscope run tasks.jsonl --row 3 --events -   one row, events as JSON lines
 """
+_COMMANDS = ("run", "config", "models", "doctor")
 _RUN_EPILOG = """\
 A readable transcript goes to standard output, or the events as JSON lines with --events.
 Nothing pauses: a failed model call fails the turn.
@@ -73,6 +75,8 @@ def _dispatch(words: list[str]) -> int:
             return _show_config(rest)
         case ["models", *rest]:
             return _show_models(rest)
+        case ["doctor", *rest]:
+            return _examine_runner(rest)
         case _:
             return _open_app(words)
 
@@ -88,7 +92,7 @@ def _open_app(words: list[str]) -> int:
     parsed = _parse(parser, words)
     if parsed is None:
         return 0
-    if parsed.dataset in (Path("run"), Path("config"), Path("models")) and not parsed.dataset.exists():
+    if str(parsed.dataset) in _COMMANDS and not parsed.dataset.exists():
         raise UsageError(f"the command goes first: agentscope {parsed.dataset} ...")
     if len(parsed.row or ()) > 1:
         raise UsageError("the app opens one row at once: use --row once, or `agentscope run` for many")
@@ -159,6 +163,20 @@ def _show_models(words: list[str]) -> int:
     sys.stdout.write(list_models(config, parsed.provider, check=parsed.check))
     sys.stdout.flush()
     return 0
+
+
+def _examine_runner(words: list[str]) -> int:
+    about = "Check that a runner keeps the protocol of docs/runner.md: a turn, a steer, interrupts."
+    parser = _parser("agentscope doctor", about, "exit code: 0 it does, 1 it does not, 2 wrong usage")
+    _add_settings(parser, screen=False)
+    parsed = _parse(parser, words)
+    if parsed is None:
+        return 0
+    config = _load(parsed)
+    _warn(config)
+    from agentscope_tui.doctor.command import examine
+
+    return examine(config)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.model_choice import local_choice, own_providers
+from agentscope_tui.models.chat import ModelError
 from agentscope_tui.models.endpoint import Endpoint, Timeouts
 from agentscope_tui.models.factory import LOCAL, Asked, endpoint_of
+from agentscope_tui.models.http import get_json
 from agentscope_tui.models.key_command import KeyCommand
 from agentscope_tui.models.local_model import find_weights, missing_parts
 from agentscope_tui.models.presets import Preset, load_presets
@@ -25,7 +27,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Provider:
-    """One line of the list. `endpoint` None: it cannot be asked, and `problem` says why."""
+    """One line of the list. `endpoint` None: it cannot be asked; `problem` says why, if `key` does not."""
 
     preset: Preset
     address: str
@@ -71,7 +73,7 @@ def _provider(config: Config, preset: Preset) -> Provider:
     try:
         endpoint, command = endpoint_of(preset, "NAME", asked)
     except UserError as error:
-        return Provider(preset, address, key, problem=str(error))
+        return Provider(preset, address, key, problem="no key" if key.endswith(": not set") else str(error))
     return Provider(preset, address, key, endpoint, command)
 
 
@@ -100,17 +102,14 @@ async def _ask_all(providers: Sequence[Provider], *, every: bool) -> dict[str, s
 async def _ask(provider: Provider, every: bool) -> str:
     if provider.endpoint is None:
         return f"not asked: {provider.problem}"
-    from dataclasses import replace
-
-    from agentscope_tui.models.http import get_json
-
     try:
         endpoint = provider.endpoint
         if provider.command is not None:
             endpoint = replace(endpoint, key=await provider.command.key())
         models = _names(await get_json(endpoint, _TO_ANSWER))
-    except UserError as error:
-        return f"error: {error}"
+    except ModelError as error:
+        silent = error.kind in ("connection", "timeout")
+        return f"no answer: {error.detail or error}" if silent else f"error: {error}"
     if not models:
         return "answers, and lists no models"
     shown = models if every else models[:_NAMED]

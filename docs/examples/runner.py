@@ -94,8 +94,8 @@ class Agent:
         self.turn.add_done_callback(self.turn_ended)
 
     def on_llm_response(self, frame):
-        # An answer that comes after an abort is for nobody.
-        if (future := self.waiting.pop(frame["req_id"], None)) is not None:
+        future = self.waiting.pop(frame["req_id"], None)
+        if future is not None and not future.done():  # an answer that comes after an abort is for nobody
             future.set_result(frame)
 
     on_tool_response = on_llm_response

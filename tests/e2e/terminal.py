@@ -18,12 +18,17 @@ import yaml
 COMMAND = str(Path(sys.executable).with_name("agentscope"))
 DEADLINE = 30.0
 _MODE = re.compile(rb"\x1b\[\?(\d+)([hl])")
-_WRAPPER = 'before=$(stty -g); "$@"; code=$?; printf "\\nexit %s %s\\n" $code "$([ "$before" = "$(stty -g)" ] && echo same)"'
+_WRAPPER = """
+before=$(stty -g); "$@"; code=$?
+[ "$before" = "$(stty -g)" ] && same=same
+printf '\\nexit %s %s\\n' $code $same
+"""
 
 
 def environment(folder: Path) -> dict[str, str]:
     """This process's environment without settings or terminal of its own; state and home in `folder`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AGENTSCOPE_", "TEXTUAL"))}
+    ours = ("AGENTSCOPE_", "TEXTUAL")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return {
         **kept,
         "AGENTSCOPE_HOME": str(folder / "state"),
@@ -127,7 +132,7 @@ class Terminal:
         modes = dict(_MODE.findall(self.raw))
         assert same == b"same", "the terminal's settings are not as before"
         assert modes.pop(b"25", b"h") == b"h", "the cursor is hidden"
-        assert [mode for mode, set in modes.items() if set == b"h"] == [], "modes are still on"
+        assert [mode for mode, set in modes.items() if set == b"h"] == []
         return int(code)
 
     def after_the_app(self) -> str:

@@ -43,112 +43,9 @@ WRONG = index("strawberry")
 QUICK = [number for number in range(len(ROWS)) if number != SLOW]
 
 
-def command(home: Path, rows: list[int]) -> subprocess.Popen[bytes]:
-    """The installed command, running these rows; events go to its standard output."""
-    environ = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "AGENTSCOPE_HOME": str(home / "state")}
-    words = [word for row in rows for word in ("--row", str(row))]
-    return subprocess.Popen(
-        [Path(sys.executable).with_name("agentscope"), "run", *words, "--events", "-"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=home,
-        env={"PATH": os.environ["PATH"], **environ},
-    )
-
-
-def events_of(process: subprocess.Popen[bytes], rows: list[int]) -> dict[int, list[Event]]:
-    """The events of each row, once the command has done them all."""
-    out, err = process.communicate(timeout=100)
-    assert process.returncode == 0, err.decode()
-    sessions: dict[str, list[Event]] = {}
-    for event in map(json.loads, out.splitlines()):
-        sessions.setdefault(event["session_id"], []).append(event)
-    runs = list(sessions.values())
-    assert [run[0]["row"] for run in runs] == rows
-    return dict(zip(rows, runs, strict=True))
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[Event]]:
-    """The events of all rows but the slow one; four commands share them."""
-    shares = [QUICK[first::4] for first in range(4)]
-    processes = [command(tmp_path_factory.mktemp("home"), rows) for rows in shares]
-    try:
-        done = [events_of(*pair) for pair in zip(processes, shares, strict=True)]
-    finally:
-        for process in processes:
-            process.kill()
-    return {row: events for share in done for row, events in share.items()}
-
-
-def of(kind: str, events: list[Event]) -> list[Event]:
-    return [event for event in events if event["kind"] == kind]
-
-
-@pytest.mark.parametrize("row", QUICK)
-def test_each_row_ends_with_its_reward(runs, row):
-    (graded,) = of("graded", runs[row])
-    assert graded["reward"] == (0.0 if row == WRONG else 1.0), graded
-    assert [event["outcome"] for event in of("state", runs[row]) if "outcome" in event] == ["completed"]
-    assert of("error", runs[row]) == []
-
-
-@pytest.mark.long
-def test_the_slow_row_ends_by_itself_too(tmp_path):
-    events = events_of(command(tmp_path, [SLOW]), [SLOW])[SLOW]
-    assert [event["reward"] for event in of("graded", events)] == [1.0]
-
-
 def test_each_row_has_a_script_of_its_own():
     fits = [[script.match for script in SCRIPTS if script.fits(row["user_prompt"])] for row in ROWS]
     assert fits == [[script.match] for script in SCRIPTS]
-
-
-def test_the_rows_show_every_tool(runs):
-    used = {event["name"] for events in runs.values() for event in of("tool_call", events)}
-    declared = {tool["name"] for events in runs.values() for tool in events[0]["tools"]}
-    assert used == declared
-
-
-def test_the_deploy_streams_on_both_channels_with_colours_and_carriage_returns(runs):
-    output = of("tool_output", runs[index("deploy.sh")])
-    text = {name: "".join(e["text"] for e in output if e["stream"] == name) for name in ("stdout", "stderr")}
-    assert "\r  app.js     [##########          ]  50%" in text["stdout"]
-    assert "\x1b[32mhealthy\x1b[0m" in text["stdout"]
-    assert "warning" in text["stderr"]
-    assert len(output) > 20
-
-
-def test_the_long_output_is_whole_for_the_user_and_cut_for_the_model(runs):
-    events = runs[index("sensors.py")]
-    result = of("tool_result", events)[0]
-    output = [e["text"] for e in of("tool_output", events) if e["call_id"] == result["call_id"]]
-    assert "".join(output).count("\n") == 5000
-    assert result["truncated"]
-    assert "TOO HOT" not in result["content"]
-
-
-def test_a_completion_has_two_calls_and_both_run(runs):
-    events = runs[index("get_user")]
-    (ids,) = [
-        [call["id"] for call in event["tool_calls"]]
-        for event in of("assistant_message", events)
-        if len(event["tool_calls"]) == 2
-    ]
-    assert [e["status"] for e in of("tool_result", events) if e["call_id"] in ids] == ["done", "done"]
-
-
-@pytest.mark.parametrize(
-    ("word", "statuses"),
-    [
-        ("failing test", ["failed", "done", "done", "done", "done"]),
-        ("report.py", ["failed", "done", "done", "done", "done", "done"]),
-        ("settings.toml", ["failed", "refused", "done", "done"]),
-    ],
-)
-def test_the_agent_recovers_from_calls_that_fail(runs, word, statuses):
-    assert [event["status"] for event in of("tool_result", runs[index(word)])] == statuses
 
 
 # With a user
@@ -301,3 +198,115 @@ async def test_any_row_bears_messages_while_it_runs_and_after_its_end(demo):
 
     rows = [row for row in QUICK if row not in (index("deploy.sh"), index("welcome page"))]
     assert await asyncio.gather(*map(rewards, rows)) == [[1.0, 1.0]] * len(rows)
+
+
+# Through the command
+
+
+class Command:
+    """The installed command at work on some rows."""
+
+    def __init__(self, home: Path, rows: list[int]) -> None:
+        self._rows = rows
+        self._events = home / "events.jsonl"
+        environ = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "AGENTSCOPE_HOME": str(home / "state")}
+        words = [word for row in rows for word in ("--row", str(row))]
+        self.process = subprocess.Popen(
+            [Path(sys.executable).with_name("agentscope"), "run", *words, "--events", str(self._events)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            cwd=home,
+            env={"PATH": os.environ["PATH"], **environ},
+        )
+
+    def events(self) -> dict[int, list[Event]]:
+        """The events of each row, once the command has done them all."""
+        assert self.process.wait(100) == 0
+        sessions: dict[str, list[Event]] = {}
+        for line in self._events.read_text(encoding="utf-8").splitlines():
+            event = json.loads(line)
+            sessions.setdefault(event["session_id"], []).append(event)
+        runs = list(sessions.values())
+        assert [run[0]["row"] for run in runs] == self._rows
+        return dict(zip(self._rows, runs, strict=True))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Command]]:
+    """Commands that share all rows but the slow one: begun before the first test, looked at by the last."""
+    shares = [QUICK[first::4] for first in range(4)]
+    running = [Command(tmp_path_factory.mktemp("home"), rows) for rows in shares]
+    yield running
+    for command in running:
+        command.process.terminate()
+        command.process.wait(100)
+
+
+@pytest.fixture(scope="module")
+def runs(commands: list[Command]) -> dict[int, list[Event]]:
+    """The events of all rows but the slow one."""
+    return {row: events for command in commands for row, events in command.events().items()}
+
+
+def of(kind: str, events: list[Event]) -> list[Event]:
+    return [event for event in events if event["kind"] == kind]
+
+
+@pytest.mark.parametrize("row", QUICK)
+def test_each_row_ends_with_its_reward(runs, row):
+    (graded,) = of("graded", runs[row])
+    assert graded["reward"] == (0.0 if row == WRONG else 1.0), graded
+    assert [event["outcome"] for event in of("state", runs[row]) if "outcome" in event] == ["completed"]
+    assert of("error", runs[row]) == []
+
+
+@pytest.mark.long
+def test_the_slow_row_ends_by_itself_too(tmp_path):
+    events = Command(tmp_path, [SLOW]).events()[SLOW]
+    assert [event["reward"] for event in of("graded", events)] == [1.0]
+
+
+def test_the_rows_show_every_tool(runs):
+    used = {event["name"] for events in runs.values() for event in of("tool_call", events)}
+    declared = {tool["name"] for events in runs.values() for tool in events[0]["tools"]}
+    assert used == declared
+
+
+def test_the_deploy_streams_on_both_channels_with_colours_and_carriage_returns(runs):
+    output = of("tool_output", runs[index("deploy.sh")])
+    text = {name: "".join(e["text"] for e in output if e["stream"] == name) for name in ("stdout", "stderr")}
+    assert "\rapp.js     [####    ]  50%" in text["stdout"]
+    assert "\x1b[32mhealthy\x1b[0m" in text["stdout"]
+    assert "warning" in text["stderr"]
+    assert len(output) > 20
+
+
+def test_the_long_output_is_whole_for_the_user_and_cut_for_the_model(runs):
+    events = runs[index("sensors.py")]
+    result = of("tool_result", events)[0]
+    output = [e["text"] for e in of("tool_output", events) if e["call_id"] == result["call_id"]]
+    assert "".join(output).count("\n") == 5000
+    assert result["truncated"]
+    assert "TOO HOT" not in result["content"]
+
+
+def test_a_completion_has_two_calls_and_both_run(runs):
+    events = runs[index("get_user")]
+    (ids,) = [
+        [call["id"] for call in event["tool_calls"]]
+        for event in of("assistant_message", events)
+        if len(event["tool_calls"]) == 2
+    ]
+    assert [e["status"] for e in of("tool_result", events) if e["call_id"] in ids] == ["done", "done"]
+
+
+@pytest.mark.parametrize(
+    ("word", "statuses"),
+    [
+        ("failing test", ["failed", "done", "done", "done", "done"]),
+        ("report.py", ["failed", "done", "done", "done", "done", "done"]),
+        ("settings.toml", ["failed", "refused", "done", "done"]),
+    ],
+)
+def test_the_agent_recovers_from_calls_that_fail(runs, word, statuses):
+    assert [event["status"] for event in of("tool_result", runs[index(word)])] == statuses

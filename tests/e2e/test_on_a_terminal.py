@@ -48,6 +48,7 @@ def test_an_interrupt_kills_a_tool_with_its_grandchildren(tmp_path: Path):
         assert processes("98761") + processes("98762") == []
         assert "killed: bash" in terminal.screen
         terminal.press("s")
+        terminal.until("⏎ Send")
         terminal.press("go on\r")
         terminal.until("PAUSED after call #2")
         terminal.press("\x11")
@@ -67,6 +68,7 @@ def test_a_steer_sent_while_a_tool_runs_is_in_the_next_call(tmp_path: Path):
     ) as terminal:
         terminal.until("RUNNING bash")
         terminal.press("s")
+        terminal.until("⏎ Send")
         terminal.press("please stop\r")
         terminal.until("○ queued")
         (folder,) = tmp_path.glob("state/sessions/*/files")
@@ -95,16 +97,3 @@ def test_a_strangers_settings_are_asked_about_before_the_screen_opens(tmp_path: 
         assert terminal.exit() == 0
     with Terminal(tmp_path, [COMMAND, str(rows), "--row", "0"]) as terminal:
         terminal.until("PAUSED after call #1")
-
-
-def test_typing_ahead_reaches_the_message(tmp_path: Path):
-    rows = write_rows(tmp_path, {"user_prompt": "work"})
-    model = write_script(tmp_path, {"text": "hello"}, {"text": "again"})
-    with Terminal(
-        tmp_path, [COMMAND, str(rows), "--model", model, "--mode", "run", "--row", "0"]
-    ) as terminal:
-        terminal.until("DONE")
-        terminal.press("s")
-        terminal.press("quick message\r")
-        terminal.until("quick message")
-        terminal.until("again")

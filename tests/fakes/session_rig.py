@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -183,8 +182,8 @@ def picture(state: SessionState) -> dict[str, Any]:
     """All that a state shows, as plain values."""
     shown = {name: value for name, value in vars(state).items() if not name.startswith("_")}
     lists = {
-        "entries": [dataclasses.asdict(entry) for entry in state.entries],
-        "calls": [dataclasses.asdict(call) for call in state.calls],
-        "steers": [dataclasses.asdict(steer) for steer in state.steers],
+        "entries": [vars(entry) for entry in state.entries],
+        "calls": [vars(call) for call in state.calls],
+        "steers": [vars(steer) for steer in state.steers],
     }
     return {**shown, **lists}

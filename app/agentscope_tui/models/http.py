@@ -11,8 +11,10 @@ import asyncio
 import json
 import logging
 import os
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from functools import cache
 from typing import Any, cast
 
 import httpx
@@ -210,11 +212,18 @@ async def get_json(endpoint: Endpoint, seconds: float) -> Any:
 
 def _new_client(connect: float) -> httpx.AsyncClient:
     return httpx.AsyncClient(
+        verify=_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
         timeout=httpx.Timeout(connect=connect, pool=_POOL, write=_WRITE, read=None),
         headers={"accept": "text/event-stream", "user-agent": "agentscope"},
         # No proxy leads back to this machine, even where NO_PROXY does not say so.
         mounts={f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
     )
+
+
+@cache
+def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes long enough to be felt with each session."""
+    return httpx.create_ssl_context()
 
 
 def _failure(endpoint: Endpoint, error: Exception) -> Exception:

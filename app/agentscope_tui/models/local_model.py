@@ -23,7 +23,7 @@ def missing_parts(weights: Path | None) -> list[str]:
     """What `--model local` lacks here, each as a line that says how to get it; `weights` is the setting."""
     missing = []
     if find_spec(_SERVER_PACKAGE) is None:
-        missing.append("the server: pip install 'agentscope-tui[local]'")
+        missing.append(f"the server: pip install {_SERVER_PACKAGE} (or agentscope's extra `local`)")
     if weights is not None and not weights.is_file():
         missing.append(f"the weights: model.local.weights names {weights}, which is no file")
     elif find_weights(weights) is None:

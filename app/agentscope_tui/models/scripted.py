@@ -64,11 +64,7 @@ class ScriptedModel:
         await self._play_retries(reply, on_retry)
         calls = tuple(self._part(call) for call in reply.tool_calls)
         await self._sleep(reply.delay)
-        for place, delta in enumerate(_deltas(reply, calls)):
-            if reply.stall is not None and place == reply.stall.after:
-                await self._sleep(reply.stall.seconds)
-            await self._sleep(1 / reply.tokens_per_second)
-            on_delta(delta)
+        await self._stream(reply, calls, on_delta)
         completion = Completion(
             text=reply.text,
             reasoning=reply.reasoning,
@@ -90,6 +86,19 @@ class ScriptedModel:
             if on_retry is not None:
                 on_retry(RetryNotice(attempt, len(reply.retries) + 1, failure.seconds, failure.message))
             await self._sleep(failure.seconds)
+
+    async def _stream(
+        self, reply: Reply, calls: tuple[ToolCallPart, ...], on_delta: Callable[[Delta], None]
+    ) -> None:
+        deltas = list(_deltas(reply, calls))
+        stall = reply.stall
+        for place, delta in enumerate(deltas):
+            if stall is not None and place == stall.after:
+                await self._sleep(stall.seconds)
+            await self._sleep(1 / reply.tokens_per_second)
+            on_delta(delta)
+        if stall is not None and stall.after >= len(deltas):
+            await self._sleep(stall.seconds)
 
     def _take_reply(self, messages: list[Message]) -> Reply:
         """The first reply that is left and whose condition holds; from then on it is used."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from agentscope_tui.errors import UsageError
 
@@ -51,6 +51,9 @@ class Profiles:
         return name, profile
 
 
+_PROFILES = TypeAdapter(dict[str, Profile])
+
+
 def load_profiles(file: Path, *, named: str | None = None, patience: float | None = None) -> Profiles:
     """The profiles in `file`.
 
@@ -60,9 +63,8 @@ def load_profiles(file: Path, *, named: str | None = None, patience: float | Non
     from agentscope_tui.yaml_file import read_settings_file
 
     found = read_settings_file(file)
-    tree = {} if found is None else found[0]
     try:
-        known = {str(name): Profile.model_validate(value) for name, value in tree.items()}
+        known = _PROFILES.validate_python({} if found is None else found[0])
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))

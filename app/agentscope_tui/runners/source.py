@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError
 from agentscope_tui.runners.builtin import BuiltinRunner
 from agentscope_tui.runners.environment import runner_environment
 from agentscope_tui.runners.process import ProcessStream
-from agentscope_tui.wire.channel import Channel, MemoryChannel, memory_channel
+from agentscope_tui.wire.channel import Channel, FrameData, memory_channel
 from agentscope_tui.wire.frame_channel import FrameChannel, OnLog
 from agentscope_tui.wire.framing import MAX_FRAME, Base64Lines, LengthPrefixed
 from agentscope_tui.wire.sockets import Listener, dialed, parse_address
-
-log = logging.getLogger(__name__)
 
 _MOST_FILES = 16 << 20
 """Bytes of text that a runner gets at the start."""
@@ -41,6 +39,23 @@ class RunnerChoice:
     environ: Mapping[str, str] = field(default_factory=dict)
     secrets: Collection[str] = ()
     """Values that no runner may see, beside what is named like one."""
+
+
+def choice_of(config: Config) -> RunnerChoice:
+    """What the settings choose."""
+    runner = config.settings.runner
+    key, _ = config.api_key()
+    return RunnerChoice(
+        command=runner.command,
+        listen=runner.listen,
+        connect=runner.connect,
+        remote=runner.remote,
+        start_timeout=runner.start_timeout,
+        max_frame=runner.max_frame << 20,
+        cwd=config.cwd,
+        environ=config.environ,
+        secrets=[key] if key else [],
+    )
 
 
 class RunnerSource:
@@ -102,20 +117,28 @@ class RunnerSource:
             await self._listener.aclose()
 
 
-class BuiltinChannel(MemoryChannel):
+class BuiltinChannel:
     """The host's end of a pipe to the built-in loop, which runs from `open` to `aclose`."""
 
-    def __init__(self, make: Callable[[Channel], BuiltinRunner] = BuiltinRunner) -> None:
-        ours, theirs = memory_channel()
-        super().__init__(ours.incoming, ours.outgoing)
-        self._runner = make(theirs)
+    def __init__(self) -> None:
+        self._ours, theirs = memory_channel()
+        self._runner = BuiltinRunner(theirs)
         self._running: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         self._running = asyncio.create_task(self._runner.run(), name="builtin runner")
 
+    async def send(self, frame: FrameData) -> None:
+        await self._ours.send(frame)
+
+    async def receive(self) -> FrameData | None:
+        return await self._ours.receive()
+
+    async def ending(self) -> str:
+        return "the built-in loop ended"
+
     async def aclose(self) -> None:
-        await super().aclose()
+        await self._ours.aclose()
         if self._running is not None:
             await asyncio.wait([self._running])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentscope_tui.errors import UserError
-from agentscope_tui.models.endpoint import Endpoint, checked_key, api_url
+from agentscope_tui.models.endpoint import Endpoint, api_url, checked_key
 
 URLS = {
     "https://api.openai.com": "https://api.openai.com/v1/chat/completions",

@@ -1,0 +1,1 @@
+"""`agentscope doctor`: does a runner keep the protocol?"""

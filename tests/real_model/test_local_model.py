@@ -1,0 +1,133 @@
+"""`--model local`: the server that agentscope itself starts, with real weights."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rig
+from agentscope_tui.models import local_server
+from agentscope_tui.models.chat import ChatRequest, ModelError
+from agentscope_tui.models.endpoint import Timeouts
+from agentscope_tui.models.local_model import LocalModel
+from agentscope_tui.models.local_server import LocalOptions, shared_server
+from waiting import wait_until
+
+pytestmark = pytest.mark.real_model
+
+DEADLINE = 60.0
+REQUEST = ChatRequest(
+    messages=[{"role": "user", "content": "What is the capital of France?"}],
+    max_output_tokens=20,
+    temperature=0.0,
+)
+
+
+@pytest.fixture
+def options() -> Iterator[LocalOptions]:
+    reason = rig.missing()
+    if reason:
+        pytest.skip(reason)
+    yield LocalOptions(Path(os.environ[rig.WEIGHTS]), 2048, 2, os.environ[rig.PYTHON])
+    assert local_server._servers == {}
+
+
+async def ask(model: LocalModel, request: ChatRequest = REQUEST) -> str:
+    return (await asyncio.wait_for(model.complete(request, lambda piece: None), DEADLINE)).text
+
+
+def ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def test_two_sessions_share_a_server_that_ends_with_the_last(options: LocalOptions) -> None:
+    models = [LocalModel(options, timeouts=Timeouts()) for _ in range(2)]
+    assert shared_server(options)._process is None
+    texts = await asyncio.gather(*map(ask, models))
+    assert all("Paris" in text for text in texts)
+    process = shared_server(options)._process
+    assert process is not None
+    await models[0].aclose()
+    assert process.returncode is None
+    assert "Paris" in await ask(models[1])
+    await models[1].aclose()
+    assert process.returncode == 0
+
+
+async def test_an_interrupt_while_it_starts_loses_nothing(options: LocalOptions) -> None:
+    model = LocalModel(options, timeouts=Timeouts())
+    task = asyncio.create_task(model.complete(REQUEST, lambda piece: None))
+    await wait_until(lambda: shared_server(options)._process is not None, "the server starts")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert "Paris" in await ask(model)
+    await model.aclose()
+
+
+async def test_a_server_that_died_is_started_again(options: LocalOptions) -> None:
+    model = LocalModel(options, timeouts=Timeouts())
+    await ask(model)
+    process = shared_server(options)._process
+    assert process is not None
+    process.kill()
+    await process.wait()
+    assert "Paris" in await ask(model)
+    await model.aclose()
+
+
+async def test_weights_that_are_none(options: LocalOptions, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.gguf"
+    bad.write_bytes(b"no weights")
+    model = LocalModel(LocalOptions(bad, python=options.python), timeouts=Timeouts())
+    with pytest.raises(ModelError, match=r"bad\.gguf did not start \(.+\): check model\.local"):
+        await ask(model)
+    await model.aclose()
+
+
+async def test_an_interpreter_without_the_server(options: LocalOptions) -> None:
+    without = LocalOptions(options.weights, python=sys.executable)
+    model = LocalModel(without, timeouts=Timeouts())
+    with pytest.raises(ModelError, match=r"did not start \(No module named 'xllamacpp'\)"):
+        await ask(model)
+    await model.aclose()
+
+
+_OWNER = """
+import asyncio, sys
+from pathlib import Path
+from agentscope_tui.models.local_server import LocalOptions, shared_server
+
+async def main():
+    server = shared_server(LocalOptions(Path(sys.argv[1]), 512, 1, sys.argv[2]))
+    server.acquire()
+    await server.running()
+    print(server._process.pid, flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def test_it_dies_with_its_owner_however_that_ends(options: LocalOptions) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", _OWNER, str(options.weights), options.python], stdout=subprocess.PIPE
+    )
+    assert owner.stdout is not None
+    pid = int(await asyncio.to_thread(owner.stdout.readline))
+    assert not ended(pid)
+    owner.send_signal(signal.SIGKILL)
+    owner.wait()
+    owner.stdout.close()
+    await wait_until(lambda: ended(pid), "the server ends")
