@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 import rig
-from agentscope_tui.models import local_server
 from agentscope_tui.models.chat import ChatRequest, ModelError
 from agentscope_tui.models.endpoint import Timeouts
 from agentscope_tui.models.local_model import LocalModel
@@ -31,12 +31,21 @@ REQUEST = ChatRequest(
 
 
 @pytest.fixture
-def options() -> Iterator[LocalOptions]:
+def options() -> LocalOptions:
     reason = rig.missing()
     if reason:
         pytest.skip(reason)
-    yield LocalOptions(Path(os.environ[rig.WEIGHTS]), 2048, 2, os.environ[rig.PYTHON])
-    assert local_server._servers == {}
+    return LocalOptions(Path(os.environ[rig.WEIGHTS]), 2048, 2, os.environ[rig.PYTHON])
+
+
+@asynccontextmanager
+async def opened(options: LocalOptions) -> AsyncIterator[LocalModel]:
+    """A model that is closed whatever happens."""
+    model = LocalModel(options, timeouts=Timeouts())
+    try:
+        yield model
+    finally:
+        await model.aclose()
 
 
 async def ask(model: LocalModel, request: ChatRequest = REQUEST) -> str:
@@ -52,56 +61,63 @@ def ended(pid: int) -> bool:
 
 
 async def test_two_sessions_share_a_server_that_ends_with_the_last(options: LocalOptions) -> None:
-    models = [LocalModel(options, timeouts=Timeouts()) for _ in range(2)]
-    assert shared_server(options)._process is None
-    texts = await asyncio.gather(*map(ask, models))
-    assert all("Paris" in text for text in texts)
-    process = shared_server(options)._process
-    assert process is not None
-    await models[0].aclose()
-    assert process.returncode is None
-    assert "Paris" in await ask(models[1])
-    await models[1].aclose()
+    async with opened(options) as first:
+        async with opened(options) as second:
+            assert shared_server(options)._process is None
+            assert all(await asyncio.gather(ask(first), ask(second)))
+            process = shared_server(options)._process
+            assert process is not None
+        assert process.returncode is None
+        assert await ask(first)
     assert process.returncode == 0
 
 
 async def test_an_interrupt_while_it_starts_loses_nothing(options: LocalOptions) -> None:
-    model = LocalModel(options, timeouts=Timeouts())
-    task = asyncio.create_task(model.complete(REQUEST, lambda piece: None))
-    await wait_until(lambda: shared_server(options)._process is not None, "the server starts")
-    task.cancel()
+    async with opened(options) as model:
+        task = asyncio.create_task(model.complete(REQUEST, lambda piece: None))
+        await wait_until(lambda: shared_server(options)._process is not None, "the server starts")
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        first = shared_server(options)._process
+        assert await ask(model)
+        assert shared_server(options)._process is first
+
+
+async def test_closing_while_it_starts_ends_it(options: LocalOptions) -> None:
+    async with opened(options) as model:
+        server = shared_server(options)
+        task = asyncio.create_task(model.complete(REQUEST, lambda piece: None))
+        await wait_until(lambda: server._process is not None, "the server starts")
+        task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert "Paris" in await ask(model)
-    await model.aclose()
+    assert server._process is not None
+    assert server._process.returncode is not None
 
 
 async def test_a_server_that_died_is_started_again(options: LocalOptions) -> None:
-    model = LocalModel(options, timeouts=Timeouts())
-    await ask(model)
-    process = shared_server(options)._process
-    assert process is not None
-    process.kill()
-    await process.wait()
-    assert "Paris" in await ask(model)
-    await model.aclose()
+    async with opened(options) as model:
+        await ask(model)
+        process = shared_server(options)._process
+        assert process is not None
+        process.kill()
+        await process.wait()
+        assert await ask(model)
 
 
 async def test_weights_that_are_none(options: LocalOptions, tmp_path: Path) -> None:
     bad = tmp_path / "bad.gguf"
     bad.write_bytes(b"no weights")
-    model = LocalModel(LocalOptions(bad, python=options.python), timeouts=Timeouts())
-    with pytest.raises(ModelError, match=r"bad\.gguf did not start \(.+\): check model\.local"):
-        await ask(model)
-    await model.aclose()
+    async with opened(LocalOptions(bad, python=options.python)) as model:
+        with pytest.raises(ModelError, match=r"bad\.gguf did not start \(.+\): check model\.local"):
+            await ask(model)
 
 
 async def test_an_interpreter_without_the_server(options: LocalOptions) -> None:
-    without = LocalOptions(options.weights, python=sys.executable)
-    model = LocalModel(without, timeouts=Timeouts())
-    with pytest.raises(ModelError, match=r"did not start \(No module named 'xllamacpp'\)"):
-        await ask(model)
-    await model.aclose()
+    async with opened(LocalOptions(options.weights, python=sys.executable)) as model:
+        with pytest.raises(ModelError, match=r"did not start \(No module named 'xllamacpp'\)"):
+            await ask(model)
 
 
 _OWNER = """

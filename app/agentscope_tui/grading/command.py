@@ -1,8 +1,8 @@
 """The grader `command:COMMAND`: a shell command in the row's folder, confined like a tool; exit 0 is 1.0.
 
-The command finds in its environment `AGENTSCOPE_ANSWER_FILE`, a file with the whole answer, and
-`AGENTSCOPE_ANSWER` and `AGENTSCOPE_GROUND_TRUTH`, both without NUL and cut after 64 KiB, since the
-environment cannot carry more.
+The command finds in its environment `AGENTSCOPE_ANSWER` and `AGENTSCOPE_GROUND_TRUTH`, both without NUL and
+cut after 64 KiB, since the environment cannot carry more. Only an answer that had to be cut is also in a
+file, `AGENTSCOPE_ANSWER_FILE`: it lies in the row's folder, where a command that searches would find it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,12 +30,13 @@ class CommandGrader:
     timeout: float
 
     async def grade(self, given: GradeInput) -> Grade:
-        with _answer_file(given) as file:
-            env = {
-                "AGENTSCOPE_ANSWER": _for_environment(given.answer),
-                "AGENTSCOPE_ANSWER_FILE": str(file),
-                "AGENTSCOPE_GROUND_TRUTH": _for_environment(given.task.ground_truth or ""),
-            }
+        env = {
+            "AGENTSCOPE_ANSWER": _for_environment(given.answer),
+            "AGENTSCOPE_GROUND_TRUTH": _for_environment(given.task.ground_truth or ""),
+        }
+        with _answer_file(given) if _is_cut(given.answer) else nullcontext() as file:
+            if file is not None:
+                env["AGENTSCOPE_ANSWER_FILE"] = str(file)
             code, output = await given.run_command(self.command, timeout=self.timeout, env=env)
         if code is None:
             raise GraderError(
@@ -62,6 +63,10 @@ def _answer_file(given: GradeInput) -> Iterator[Path]:
         yield Path(name)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def _is_cut(text: str) -> bool:
+    return len(text.encode("utf-8", "replace")) > _MOST_BYTES
 
 
 def _for_environment(text: str) -> str:

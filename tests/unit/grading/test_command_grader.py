@@ -31,10 +31,15 @@ async def test_the_command_runs_in_the_folder_the_agent_left(given):
 async def test_the_answer_and_the_truth_are_in_the_environment(given):
     case = given('it\'s\n"42" $HOME é', "it's")
     command = (
-        'printf %s "$AGENTSCOPE_ANSWER" | cmp - "$AGENTSCOPE_ANSWER_FILE"'
-        ' && test "$AGENTSCOPE_GROUND_TRUTH" = "it\'s" && grep -c é "$AGENTSCOPE_ANSWER_FILE"'
+        'printf %s "$AGENTSCOPE_ANSWER" >got; printf \'it\\047s\\n"42" $HOME é\' | cmp - got'
+        ' && test "$AGENTSCOPE_GROUND_TRUTH" = "it\'s" && grep -c é got'
     )
     assert await grade(command, case) == Grade(1.0, "exit 0: 1")
+
+
+async def test_a_command_that_searches_the_folder_does_not_find_the_answer(given):
+    case = given("no more get_user")
+    assert (await grade('! grep -r get_user . && test -z "${AGENTSCOPE_ANSWER_FILE+set}"', case)).reward == 1
 
 
 async def test_an_answer_too_large_for_the_environment_is_whole_in_the_file(given):
@@ -44,7 +49,7 @@ async def test_an_answer_too_large_for_the_environment_is_whole_in_the_file(give
 
 
 async def test_the_answer_file_is_gone_afterwards_and_follows_no_link(given, tmp_path):
-    case = given("secret")
+    case = given("secret " * 20_000)
     target = tmp_path / "target"
     for name in (".answer", ".answer.txt", ".answer-.txt"):
         (case.workdir / name).symlink_to(target)
@@ -64,7 +69,7 @@ async def test_a_command_that_is_not_there_is_the_graders_error(given):
 
 
 async def test_a_folder_that_is_gone_is_the_graders_error(given):
-    case = given("x")
+    case = given("x" * 70_000)
     case.workdir.rmdir()
     with pytest.raises(GraderError, match="cannot be written"):
         await grade("true", case)
