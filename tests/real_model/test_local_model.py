@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -137,13 +135,12 @@ asyncio.run(main())
 
 
 async def test_it_dies_with_its_owner_however_that_ends(options: LocalOptions) -> None:
-    owner = subprocess.Popen(
-        [sys.executable, "-c", _OWNER, str(options.weights), options.python], stdout=subprocess.PIPE
+    owner = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _OWNER, str(options.weights), options.python, stdout=asyncio.subprocess.PIPE
     )
     assert owner.stdout is not None
-    pid = int(await asyncio.to_thread(owner.stdout.readline))
+    pid = int(await owner.stdout.readline())
     assert not ended(pid)
-    owner.send_signal(signal.SIGKILL)
-    owner.wait()
-    owner.stdout.close()
+    owner.kill()
+    await owner.wait()
     await wait_until(lambda: ended(pid), "the server ends")

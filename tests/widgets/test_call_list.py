@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pane_app import PaneApp, lines, shown
 
@@ -43,6 +45,19 @@ async def test_the_newest_is_chosen_until_the_user_moves_up() -> None:
         await wait_until(lambda: len(app.messages) == 5)
         keys = [message.key for message in app.posted(CallList.CallHighlighted)]
         assert keys == ["c19", "c20", "c19", "c21", "c22"]
+
+
+async def test_the_call_to_look_at_is_the_one_that_works_else_the_newest_that_has_begun() -> None:
+    calls = CallList()
+    app = PaneApp(calls)
+    async with app.run_test(size=(50, 6)):
+        calls.show([call(1), replace(call(2), waits=True), replace(call(3), waits=True)])
+        assert calls.cursor == 0
+        calls.put(1, replace(call(2), active=True))
+        assert calls.cursor == 1
+        calls.put(1, call(2))
+        calls.put(3, replace(call(4), waits=True))
+        assert calls.cursor == 1
 
 
 async def test_a_click_chooses() -> None:

@@ -28,7 +28,7 @@ _ROOM_FOR_ARGUMENTS = 6
 class CallItem:
     """One call. Text may be anything; `glyph` and `state` tell the state, `tone` its colour.
 
-    `active`: it works now, so it is the one to look at.
+    `active`: it works now, so it is the one to look at. `waits`: it has not begun, there is nothing to see.
     """
 
     key: str
@@ -39,6 +39,7 @@ class CallItem:
     duration: str = ""
     tone: Tone = "normal"
     active: bool = False
+    waits: bool = False
 
 
 class CallList(LineView):
@@ -89,7 +90,7 @@ class CallList(LineView):
         self._items = list(items)
         self.following = True
         self._highlighted = None
-        self._update(follow=True)
+        self._update()
 
     def put(self, position: int, item: CallItem) -> None:
         """Replace the call at `position`, or append it when that is the number of calls.
@@ -99,9 +100,8 @@ class CallList(LineView):
         """
         if position > len(self._items):
             raise IndexError(f"call {position} of {len(self._items)}")
-        new = position == len(self._items)
         self._items[position : position + 1] = [item]
-        self._update(follow=new or item.active)
+        self._update()
 
     def row_at(self, y: int) -> Row:
         position = self.scroll_offset.y + y
@@ -140,24 +140,27 @@ class CallList(LineView):
 
     def action_go_last(self) -> None:
         self.following = True
-        self._update(follow=True)
+        self._update()
 
     def _choose(self, position: int) -> None:
         self.cursor = position
         self.following = self.cursor == self._followed
 
-    def _update(self, *, follow: bool) -> None:
+    def _update(self) -> None:
         self.virtual_size = Size(0, len(self._items))
         longest = max((len(item.state) for item in self._items), default=0)
         self._state_width = min(_WIDEST_STATE, longest)
-        self.cursor = self._followed if follow and self.following else self.cursor
+        self.cursor = self._followed if self.following else self.cursor
         self._highlight()
         self.refresh()
 
     @property
     def _followed(self) -> int:
+        """The first that works now, else the newest that has begun, else the newest."""
         newest = len(self._items) - 1
-        return next((position for position, item in enumerate(self._items) if item.active), newest)
+        active = [position for position, item in enumerate(self._items) if item.active]
+        begun = [position for position, item in enumerate(self._items) if not item.waits]
+        return active[0] if active else begun[-1] if begun else newest
 
     def _highlight(self) -> None:
         key = self._items[self.cursor].key if self._items else None

@@ -56,6 +56,8 @@ class LocalServer:
         ended = self._process is not None and self._process.returncode is not None
         if self._start is None or ended or (self._start.done() and self._start.exception() is not None):
             self._start = asyncio.create_task(self._launch(), name="local model server")
+            # Told to whoever waits; where all were cancelled, nobody has to know.
+            self._start.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await asyncio.shield(self._start)
 
     def acquire(self) -> None:

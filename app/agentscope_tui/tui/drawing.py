@@ -140,7 +140,7 @@ class SessionDrawing:
         waits = call.state in ("streaming", "proposed")
         self._output.placeholder = "not run yet" if waits else "no output"
         self._output.show(row.output_of(call), call.call_id)
-        self._output_pane.border_subtitle = Content(self._output.facts)
+        self._output_pane.border_subtitle = "" if waits else Content(self._output.facts)
         self._output_pane.border_title = Content(f"Output · {safe_line(call.name, 30)} · {call.state}")
 
 
