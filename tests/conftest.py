@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import mock_rig
 import rig
 
 
@@ -17,3 +18,13 @@ def llama_server() -> Iterator[str]:
         pytest.skip(reason)
     with rig.llama_server() as base_url:
         yield base_url
+
+
+@pytest.fixture(scope="session")
+def mock_server() -> Iterator[str]:
+    """The address of a mock of many providers; skips where it is not installed."""
+    reason = mock_rig.missing()
+    if reason:
+        pytest.skip(reason)
+    with mock_rig.mock_server() as address:
+        yield address

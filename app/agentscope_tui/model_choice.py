@@ -7,8 +7,9 @@ from typing import Any
 
 from agentscope_tui.config import Config
 from agentscope_tui.models.chat import Model
-from agentscope_tui.models.endpoint import Timeouts
+from agentscope_tui.models.endpoint import SHORTEST_SECRET, Timeouts
 from agentscope_tui.models.factory import LocalChoice, open_model
+from agentscope_tui.models.presets import load_presets
 from agentscope_tui.settings import Settings
 
 
@@ -50,3 +51,12 @@ def local_choice(settings: Settings) -> LocalChoice:
     local = settings.model.local
     weights = None if local.weights is None else Path(local.weights).expanduser()
     return LocalChoice(weights, local.context, local.threads)
+
+
+def known_keys(config: Config) -> list[str]:
+    """Every key that the settings or the variables of any provider hold: what nobody else may see."""
+    presets = load_presets(own_providers(config.settings)).values()
+    variables = [preset.api_key_env for preset in presets]
+    values = [config.api_key()[0], *(preset.api_key for preset in presets)]
+    values += [config.environ.get(variable) for variable in variables if variable]
+    return sorted({value.strip() for value in values if value and len(value.strip()) >= SHORTEST_SECRET})

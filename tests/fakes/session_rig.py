@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agentscope_tui.bus import EventBus
@@ -28,6 +28,10 @@ from agentscope_tui.wire.channel import memory_channel
 from fakes.engine import DEADLINE, FakeRunner, FakeTools
 
 
+async def no_wait() -> None:
+    """The recording is never behind."""
+
+
 class Rig:
     """`async with Rig(...)` starts the session (with `own_runner`, `greet` does) and ends it.
 
@@ -42,12 +46,14 @@ class Rig:
         *,
         own_runner: bool = False,
         grader: Any = None,
+        caught_up: Callable[[], Awaitable[None]] = no_wait,
+        bus: EventBus | None = None,
         **settings: Any,
     ) -> None:
         host_end, runner_end = memory_channel()
         self.model = model
         self.tools = tools or FakeTools()
-        self.bus = EventBus("test")
+        self.bus = bus or EventBus("test")
         self.events: list[SessionEvent] = []
         self.state = SessionState()
         self._news = asyncio.Event()
@@ -60,6 +66,7 @@ class Rig:
             tools=self.tools,
             bus=self.bus,
             grader=grader,
+            caught_up=caught_up,
         )
         self.runner = FakeRunner(runner_end)
         self._builtin = None if own_runner else BuiltinRunner(runner_end)

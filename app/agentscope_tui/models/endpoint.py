@@ -21,6 +21,8 @@ WIRE_NAMES: dict[Wire, str] = {
 _PATHS: dict[Wire, str] = {"openai": "/chat/completions", "anthropic": "/messages"}
 _VERSION = re.compile(r"/(v\d+\w*|deployments)(/|$)")
 _DEPLOYMENT = re.compile(r"/deployments/[^/]+$")
+SHORTEST_SECRET = 8
+"""Characters of the shortest key: what is shorter is only a word that some local server wants."""
 _SECRET_QUERY = re.compile(r"key|token|secret|sig|password|code", re.IGNORECASE)
 
 
@@ -84,11 +86,19 @@ class Endpoint:
         return headers
 
     @property
+    def logged(self) -> str:
+        """The URL with its query, in which keys are replaced by `***`."""
+        pairs = parse_qsl(urlsplit(self.url).query, keep_blank_values=True)
+        query = [f"{name}={'***' if _SECRET_QUERY.search(name) else value}" for name, value in pairs]
+        return f"{self.shown}?{'&'.join(query)}" if query else self.shown
+
+    @property
     def secrets(self) -> list[str]:
         """What must not be shown of a request: the key, a password and keys in the URL."""
         parts = urlsplit(self.url)
         query = [value for name, value in parse_qsl(parts.query) if _SECRET_QUERY.search(name)]
-        return [text for text in (self.key and self.key.value, parts.password, *query) if text]
+        texts = (self.key and self.key.value, parts.password, *query)
+        return [text for text in texts if text and len(text) >= SHORTEST_SECRET]
 
     def mask(self, text: str) -> str:
         """The text with every secret, wherever it stands, replaced by `***`."""

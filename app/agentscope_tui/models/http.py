@@ -155,7 +155,7 @@ class _Pump:
             request = self._request
             body = request.content.decode("utf-8", "replace")
             self._wire.request(
-                request.method, str(request.url), request.headers.items(), body, self._endpoint.secrets
+                request.method, self._endpoint.logged, request.headers.items(), body, self._endpoint.secrets
             )
         return await self._client.send(self._request, stream=True)
 

@@ -42,9 +42,12 @@ class WireLog(Protocol):
 class WireFolder:
     """A folder with a file for each call: `call-0001.txt`."""
 
-    def __init__(self, folder: Path, *, largest: int = LARGEST) -> None:
-        """`folder` is made when the first call is written, for the user's eyes only."""
+    def __init__(self, folder: Path, *, secrets: Sequence[str] = (), largest: int = LARGEST) -> None:
+        """`folder` is made when the first call is written, for the user's eyes only. `secrets` are kept
+        out, beside the keys that a call itself is sent with.
+        """
         self.folder = folder
+        self._secrets = secrets
         self._largest = largest
 
     def path(self, call: int) -> Path:
@@ -53,7 +56,7 @@ class WireFolder:
 
     def open(self, call: int) -> WireFile:
         """The log of one call. The same call sent again goes on in the same file."""
-        return WireFile(self.path(call), largest=self._largest)
+        return WireFile(self.path(call), secrets=self._secrets, largest=self._largest)
 
 
 class WireFile:
@@ -63,9 +66,15 @@ class WireFile:
     """
 
     def __init__(
-        self, path: Path, *, largest: int = LARGEST, clock: Callable[[], float] = time.monotonic
+        self,
+        path: Path,
+        *,
+        secrets: Sequence[str] = (),
+        largest: int = LARGEST,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
+        self._secrets = secrets
         self._left = largest
         self._left_out = 0
         self._clock = clock
@@ -78,7 +87,7 @@ class WireFile:
     def request(self, method: str, url: str, headers: Headers, body: str, secrets: Sequence[str]) -> None:
         self._started = self._clock()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._mask = _Mask(secrets)
+        self._mask = _Mask([*secrets, *self._secrets])
         self._write(self._mask.whole(f">>> {method} {url}\n{_lines(headers)}\n{body}\n"))
 
     def response(self, status: int, headers: Headers) -> None:

@@ -97,8 +97,8 @@ def test_the_same_file_in_both_places_is_the_users_own(start):
 
 
 def test_the_key_comes_from_the_named_variable_or_the_users_file(start):
-    assert start.load().api_key() == (None, "")
-    assert start.load(OPENAI_API_KEY="sk-env").api_key() == ("sk-env", "OPENAI_API_KEY")
+    assert start.load(OPENAI_API_KEY="sk-env").api_key() == (None, "")
+    assert start.load(AGENTSCOPE_MODEL__API_KEY_ENV="MY_KEY").api_key() == (None, "MY_KEY")
     assert start.load(MY_KEY="sk-2", AGENTSCOPE_MODEL__API_KEY_ENV="MY_KEY").api_key() == ("sk-2", "MY_KEY")
     start.user_file.write_text("model: {api_key: sk-file}")
     key, place = start.load(OPENAI_API_KEY="sk-env").api_key()

@@ -50,11 +50,19 @@ def test_what_is_no_base_url(base: str) -> None:
 
 
 def test_a_url_is_shown_without_its_secrets() -> None:
-    endpoint = Endpoint("https://me:secret@x.test:1/v1?key=secret", checked_key("secret", "K"))
+    url = "https://me:pass@x.test:1/v1?api-version=1&key=query-key&sig=s"
+    endpoint = Endpoint(url, checked_key("sk-secret", "K"))
     assert endpoint.shown == "https://x.test:1/v1"
+    assert endpoint.logged == "https://x.test:1/v1?api-version=1&key=***&sig=***"
     assert endpoint.host == "x.test:1"
-    assert "secret" not in repr(endpoint)
-    assert endpoint.mask("no secret here") == "no *** here"
+    assert "sk-secret" not in repr(endpoint)
+    assert "query-key" not in repr(endpoint)
+    assert endpoint.mask("no sk-secret here, no query-key there") == "no *** here, no *** there"
+
+
+def test_a_word_that_a_local_server_takes_for_a_key_is_no_secret() -> None:
+    endpoint = Endpoint("http://localhost:11434/v1", checked_key("ollama", "K"))
+    assert endpoint.mask("is ollama running?") == "is ollama running?"
 
 
 @pytest.mark.parametrize("value", [None, "", " \n"])

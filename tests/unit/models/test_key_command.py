@@ -23,13 +23,13 @@ REQUEST = ChatRequest(messages=[{"role": "user", "content": "hi"}])
 
 @pytest.fixture
 def counter(tmp_path: Path) -> str:
-    """A command line that prints `token-1`, then `token-2` ..."""
+    """A command line that prints `token-number-1`, then `token-number-2` ..."""
     script = tmp_path / "token.py"
     script.write_text(
         "import pathlib\n"
         f"runs = pathlib.Path({str(tmp_path / 'runs')!r})\n"
         "runs.write_text((runs.read_text() if runs.exists() else '') + 'x')\n"
-        "print(f'token-{len(runs.read_text())}')\n"
+        "print(f'token-number-{len(runs.read_text())}')\n"
     )
     return f"'{sys.executable}' '{script}'"
 
@@ -50,7 +50,7 @@ async def test_the_key_is_printed_once(counter: str) -> None:
     async with RawServer([says("x")]) as server:
         await complete(server, 1, 2, api_key_command=counter)
         await complete(server, 1, api_key_command=counter)
-    assert keys_of(server) == ["Bearer token-1"] * 3
+    assert keys_of(server) == ["Bearer token-number-1"] * 3
 
 
 async def test_a_refused_key_is_printed_anew_and_the_call_goes_on(counter: str) -> None:
@@ -58,11 +58,11 @@ async def test_a_refused_key_is_printed_anew_and_the_call_goes_on(counter: str) 
     async with RawServer([says("a"), refused, says("b")]) as server:
         texts = [item.text for item in await complete(server, 1, 2, api_key_command=counter)]
     assert texts == ["a", "b"]
-    assert keys_of(server) == ["Bearer token-1", "Bearer token-1", "Bearer token-2"]
+    assert keys_of(server) == ["Bearer token-number-1", "Bearer token-number-1", "Bearer token-number-2"]
 
 
 async def test_a_key_refused_twice_is_told(counter: str) -> None:
-    async with RawServer([plain(401, {"error": {"message": "no, token-2"}})]) as server:
+    async with RawServer([plain(401, {"error": {"message": "no, token-number-2"}})]) as server:
         with pytest.raises(ModelError, match=r"refused the key from model\.api_key_command .*no, \*\*\*"):
             await complete(server, 1, api_key_command=counter)
     assert len(server.requests) == 2
@@ -74,7 +74,7 @@ async def test_a_command_of_a_preset(counter: str) -> None:
         model = open_model("work:m", providers=own)
         await model.complete(REQUEST, lambda piece: None)
         await model.aclose()
-    assert keys_of(server) == ["Bearer token-1"]
+    assert keys_of(server) == ["Bearer token-number-1"]
 
 
 FAILURES = {

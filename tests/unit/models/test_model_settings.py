@@ -8,7 +8,7 @@ import pytest
 
 from agentscope_tui.config import Config, load_settings
 from agentscope_tui.errors import UserError
-from agentscope_tui.model_choice import local_choice, model_of, own_providers
+from agentscope_tui.model_choice import known_keys, local_choice, model_of, own_providers
 from agentscope_tui.models.chat import ChatRequest
 from fakes.raw_server import RawServer, says
 
@@ -118,3 +118,12 @@ def test_the_local_model(folders: Folders) -> None:
     assert (choice.context, choice.threads) == (2048, 3)
     with pytest.raises(UserError, match=r"--model local lacks .*names .*w\.gguf, which is no file"):
         model_of(folders.load(), "local")
+
+
+def test_all_keys_are_known(folders: Folders) -> None:
+    folders.user_file.write_text(
+        "model: {api_key: sk-the-models}\n"
+        "providers: {work: {base_url: 'http://x.test', api_key_env: WORK_KEY}, groq: {api_key: sk-the-users}}"
+    )
+    config = folders.load(WORK_KEY="sk-of-work", OPENAI_API_KEY=" sk-of-openai\n", OLLAMA_API_KEY="ollama")
+    assert known_keys(config) == ["sk-of-openai", "sk-of-work", "sk-the-models", "sk-the-users"]

@@ -158,3 +158,13 @@ async def test_a_file_that_cannot_be_written_stops_no_call(
         await model.aclose()
     assert completion.text == "x"
     assert caplog.text.count("is not kept") == 1
+
+
+async def test_the_keys_of_other_providers_are_kept_out_too(tmp_path: Path) -> None:
+    wire = WireFolder(tmp_path, secrets=["sk-another"])
+    async with RawServer([says("your sk-another")]) as server:
+        model = open_model("openai:m", base_url=server.base_url)
+        request = ChatRequest(messages=[{"role": "user", "content": "sk-another"}])
+        await model.complete(request, lambda piece: None, wire=wire.open(1))
+        await model.aclose()
+    assert "sk-another" not in wire.path(1).read_text()
