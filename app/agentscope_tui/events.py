@@ -160,6 +160,8 @@ class Paused(Event):
     call: int
     call_id: str | None = None
     allows: list[DecisionKind] = Field(default_factory=lambda: list[DecisionKind](["pass"]))
+    patience: float | None = None
+    """Seconds, from `at`, after which the step goes on by itself: the runner waits no longer. None: never."""
 
 
 class Resumed(Event):
@@ -281,6 +283,34 @@ class Graded(Event):
     duration: float = 0.0
 
 
+class RunnerConnected(Event):
+    """The runner said hello: all fields of it, and the profile that was chosen for it.
+
+    `patience`: seconds that it lets a model answer wait, None: without end.
+    """
+
+    kind: Literal["runner_connected"] = "runner_connected"
+    hello: dict[str, Any] = Field(default_factory=dict)
+    profile: str = ""
+    patience: float | None = None
+
+
+class RunnerHealth(Event):
+    """The runner left a ping unanswered for `seconds`, or answers again."""
+
+    kind: Literal["runner_health"] = "runner_health"
+    answering: bool
+    seconds: float = 0.0
+
+
+class RunnerLogged(Event):
+    """Lines of the runner's log, each with its line end: what it printed that was no frame."""
+
+    kind: Literal["runner_log"] = "runner_log"
+    stream: Stream
+    text: str
+
+
 class SessionEnded(Event):
     """The last event. `failed`: the runner died or broke the protocol; `reason` says how."""
 
@@ -315,6 +345,9 @@ SessionEvent = (
     | StateChanged
     | ErrorOccurred
     | Graded
+    | RunnerConnected
+    | RunnerHealth
+    | RunnerLogged
     | SessionEnded
     | UnknownEvent
 )

@@ -22,6 +22,11 @@ def default_settings() -> Path:
     return configs_dir() / "default.yaml"
 
 
+def runner_profiles() -> Path:
+    """What is known of kinds of runners."""
+    return configs_dir() / "runners.yaml"
+
+
 def demo_dataset() -> Path:
     """The rows that open when no dataset is named."""
     return configs_dir() / "demo" / "tasks.jsonl"

@@ -35,9 +35,16 @@ def run_rows(config: Config, options: Options) -> int:
     """
     launcher, dataset = open_rows(config, options)
     try:
-        return asyncio.run(_run(launcher, dataset, options))
+        return asyncio.run(_run_and_close(launcher, dataset, options))
     except asyncio.CancelledError:
         return INTERRUPTED
+
+
+async def _run_and_close(launcher: Launcher, dataset: Dataset, options: Options) -> int:
+    try:
+        return await _run(launcher, dataset, options)
+    finally:
+        await launcher.aclose()
 
 
 async def _run(launcher: Launcher, dataset: Dataset, options: Options) -> int:

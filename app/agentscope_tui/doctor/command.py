@@ -12,7 +12,7 @@ from agentscope_tui.config import Config
 from agentscope_tui.doctor.checks import RunnerChecks
 from agentscope_tui.doctor.host import DoctorHost, Failed
 from agentscope_tui.printable import printable
-from agentscope_tui.resources import configs_dir
+from agentscope_tui.resources import runner_profiles
 from agentscope_tui.runners.profile import Profiles, load_profiles
 from agentscope_tui.runners.source import RunnerSource, choice_of, read_files
 
@@ -27,7 +27,7 @@ def examine(config: Config) -> int:
     """
     runner = config.settings.runner
     source = RunnerSource(choice_of(config))
-    profiles = load_profiles(configs_dir() / "runners.yaml", named=runner.profile, patience=runner.patience)
+    profiles = load_profiles(runner_profiles(), named=runner.profile, patience=runner.patience)
     files = read_files(Path(runner.files).expanduser()) if runner.files else {}
     return asyncio.run(_examine(source, profiles, files, runner.start_timeout, sys.stdout))
 

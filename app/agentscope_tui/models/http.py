@@ -172,7 +172,8 @@ class _Pump:
 
     async def _trace(self, event: str, info: Mapping[str, Any]) -> None:
         """What httpx tells of a request's progress."""
-        if event == "connection.connect_tcp.started":
+        # Its prefix is `connection`, or the kind of a proxy.
+        if event.endswith(".connect_tcp.started"):
             self._connected = True
 
 

@@ -78,7 +78,7 @@ class HttpModel:
                         continue
                 if error.kind == "authentication" and old_key and self._key_command is not None:
                     old_key = False
-                    self._key_command.forget()
+                    self._key_command.forget(endpoint.key)
                     continue
                 retry += 1
                 await self._retries.pause(error, retry, on_retry)

@@ -24,20 +24,23 @@ class KeyCommand:
         self._command = list(command)
         self._source = source
         self._key: ApiKey | None = None
+        self._runs = asyncio.Lock()
 
     async def key(self) -> ApiKey:
-        """The key; runs the command when there is none.
+        """The key; runs the command when there is none. Sessions that ask at the same time wait for one run.
 
         Raises:
             ModelError: it failed, printed no key, or took too long.
         """
-        if self._key is None:
-            self._key = await self._run()
-        return self._key
+        async with self._runs:
+            if self._key is None:
+                self._key = await self._run()
+            return self._key
 
-    def forget(self) -> None:
-        """The key was refused: the next one is printed anew."""
-        self._key = None
+    def forget(self, key: ApiKey | None) -> None:
+        """That key was refused: the next one is printed anew, unless another session has done so."""
+        if self._key == key:
+            self._key = None
 
     async def _run(self) -> ApiKey:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -90,9 +91,10 @@ def find_preset(name: str, own: Entries) -> Preset:
     """
     presets = load_presets(own)
     if name not in presets:
-        known = ", ".join(presets)
+        near = get_close_matches(name, presets, n=1)
+        meant = f"did you mean {near[0]}? There are" if near else "there are"
         raise UsageError(
-            f"no provider is called {name!r}: there are {known}, local and scripted; "
+            f"no provider is called {name!r}: {meant} {', '.join(presets)}, local and scripted; "
             "or add it to `providers:` in your settings"
         )
     return presets[name]

@@ -24,6 +24,7 @@ from agentscope_tui.wire.frames import (
     LlmResponse,
     Ping,
     Pong,
+    ReqId,
     RunnerFrame,
     RunnerState,
     SessionStart,
@@ -47,7 +48,7 @@ class BuiltinRunner:
         self._start = SessionStart(session_id="")
         self._history: list[Message] = []
         self._steers: deque[UserMessage] = deque()
-        self._waiting: dict[str, asyncio.Future[LlmResponse | ToolResponse]] = {}
+        self._waiting: dict[ReqId, asyncio.Future[LlmResponse | ToolResponse]] = {}
         self._turn: asyncio.Task[None] | None = None
         self._turns = 0
         self._message_id: str | None = None

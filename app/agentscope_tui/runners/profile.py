@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ class Profile(BaseModel):
 class Profiles:
     """The profiles by name. `named` is the one that the user chose, `patience` the user's own number."""
 
-    known: Mapping[str, Profile]
+    known: Mapping[str, Profile] = field(default_factory=dict)
     named: str | None = None
     patience: float | None = None
 

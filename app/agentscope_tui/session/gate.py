@@ -25,6 +25,8 @@ class Step:
     call: int
     call_id: str | None = None
     allows: tuple[DecisionKind, ...] = ("pass", "edit", "refuse")
+    for_completion: bool = False
+    """It stops in place of its completion, for a runner that would not wait for that."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,12 @@ class Gate:
         """Tell the mode the session begins with."""
         self._publish(GateModeChanged(mode=self._mode, fine=self._fine))
 
-    async def hold(self, step: Step) -> Decision:
-        """Wait for the user's decision, if this step stops at all."""
+    async def hold(self, step: Step, *, patience: float | None = None) -> Decision:
+        """Wait for the user's decision, if this step stops at all.
+
+        After `patience` seconds the runner would go on without an answer: then the step is passed, a failed
+        call given up. None: it waits without end.
+        """
         if step.kind == "failed_call":
             if not self._patient:
                 return Decision("refuse", "nobody is here to send it again")
@@ -89,11 +95,13 @@ class Gate:
                 call=step.call,
                 call_id=step.call_id,
                 allows=list(step.allows),
+                patience=patience,
             )
         )
         decision: Decision | None = None
         try:
-            decision = await hold.decided
+            await asyncio.wait({hold.decided}, timeout=patience)
+            decision = hold.decided.result() if hold.decided.done() else _impatient(step)
             return decision
         finally:
             self._holds.remove(hold)
@@ -128,7 +136,7 @@ class Gate:
         )
 
     def _stops(self, step: Step) -> bool:
-        return self._mode == "step" and (self._fine or step.kind == "completion")
+        return self._mode == "step" and (self._fine or step.kind == "completion" or step.for_completion)
 
     def _set_mode(self, mode: GateMode, fine: bool) -> None:
         if (mode, fine) != (self._mode, self._fine):
@@ -142,3 +150,7 @@ class Gate:
         for hold in ready:
             hold.decided.set_result(decision)
         return bool(ready)
+
+
+def _impatient(step: Step) -> Decision:
+    return Decision("refuse" if step.kind == "failed_call" else "pass", "the runner waits no longer")

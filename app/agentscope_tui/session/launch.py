@@ -28,16 +28,22 @@ from agentscope_tui.models.chat import Message, Model
 from agentscope_tui.models.endpoint import Timeouts
 from agentscope_tui.models.factory import open_model
 from agentscope_tui.options import Options
-from agentscope_tui.resources import demo_dataset, demo_script
-from agentscope_tui.runners.builtin import BuiltinRunner
+from agentscope_tui.resources import demo_dataset, demo_script, runner_profiles
+from agentscope_tui.runners.profile import load_profiles
+from agentscope_tui.runners.source import RunnerSource, choice_of, read_files
 from agentscope_tui.session.limits import Limits
+from agentscope_tui.session.recorded_turns import recorded_turns
+from agentscope_tui.session.replaying import Replay
+from agentscope_tui.session.reward import AnswerGrader
+from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
 from agentscope_tui.store.recorder import Recorder
 from agentscope_tui.tools.local import LocalTools
 from agentscope_tui.tools.sandbox import Sandbox, find_sandbox
-from agentscope_tui.wire.channel import memory_channel
+from agentscope_tui.tools.skills import SkilledTools, load_skills, skill_index
+from agentscope_tui.tools.spec import Toolset
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +80,20 @@ class RowGrader:
         return None if status.timed_out else code, output
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What a session calls."""
+
+    model: Model
+    tools: Toolset
+    grader: AnswerGrader | None
+
+    def behind(self, replay: Replay) -> _Parts:
+        """The same, asked only for what is not recorded."""
+        grader = replay.grader(self.grader) if self.grader else None
+        return _Parts(replay.model(self.model), replay.tools(self.tools), grader)
+
+
 class OpenSession:
     """A session that was put together, with what belongs to it."""
 
@@ -82,35 +102,38 @@ class OpenSession:
         task: Task,
         folder: SessionFolder,
         session: Session,
-        runner: BuiltinRunner,
         recorder: Recorder,
+        replay: Replay | None = None,
     ) -> None:
+        """`replay` is what a restarted session's runner is brought to first."""
         self.task = task
         self.folder = folder
         self.session = session
         self.recorder = recorder
-        self._runner = runner
-        self._running: asyncio.Task[None] | None = None
+        self._replay = replay
+        self._replaying: asyncio.Task[None] | None = None
 
     @property
     def bus(self) -> EventBus:
         return self.session.bus
 
     async def start(self) -> None:
-        """Start the runner and the first turn: the row's prompt.
+        """Start the runner and the first turn: the row's prompt, or the replay of what was recorded.
 
         Raises:
             UserError: the tools are badly declared, or the runner did not come up.
         """
-        self._running = asyncio.create_task(self._runner.run(), name="builtin runner")
         await self.session.start()
-        self.session.send(self.task.prompt)
+        if self._replay is not None:
+            self._replaying = asyncio.create_task(self._replay.run(self.session), name="replay")
+        else:
+            self.session.send(self.task.prompt)
 
     async def aclose(self, reason: str = "") -> None:
         """End the session; returns when nothing of it runs and all of it is recorded."""
         await self.session.end(reason)
-        if self._running is not None:
-            await asyncio.wait([self._running])
+        if self._replaying is not None:
+            await asyncio.wait([self._replaying])
         await self.recorder.aclose()
 
 
@@ -121,7 +144,7 @@ class Launcher:
         """`dataset` is the file that the rows come from, `model` the model's name.
 
         Raises:
-            UserError: the state folder cannot be written.
+            UserError: the state folder cannot be written, or a runner or skills cannot be had as set.
         """
         self._config = config
         self._settings = config.settings
@@ -129,6 +152,16 @@ class Launcher:
         self._model_name = model
         self._sessions = sessions_dir(open_state_dir(config.environ))
         self._clock = clock or Clock()
+        self._source = RunnerSource(choice_of(config))
+        self._profiles = load_profiles(
+            runner_profiles(), named=self._settings.runner.profile, patience=self._settings.runner.patience
+        )
+        self._files = read_files(_folder(files)) if (files := self._settings.runner.files) else {}
+        self._skills = load_skills(_folder(skills)) if (skills := self._settings.tools.skills) else []
+
+    async def aclose(self) -> None:
+        """Let no more runners dial in. Sessions close themselves."""
+        await self._source.aclose()
 
     def check(self) -> None:
         """Find out at the start what no row could do without: the model's key, the grader's name.
@@ -151,9 +184,17 @@ class Launcher:
         return await find_sandbox(sandbox.mode, network=sandbox.network, read_only=read_only)
 
     async def open(
-        self, task: Task, *, mode: Literal["step", "run"] | None = None, patient: bool = True
+        self,
+        task: Task,
+        *,
+        mode: Literal["step", "run"] | None = None,
+        patient: bool = True,
+        restarted: OpenSession | None = None,
     ) -> OpenSession:
         """Everything for one row, not yet started.
+
+        `restarted` is a session that has ended: a new runner is brought to where it was, in a copy of its
+        files, by replaying what it recorded.
 
         Raises:
             UserError: the model or grader cannot be had, or the state folder cannot be written.
@@ -161,7 +202,9 @@ class Launcher:
         settings = self._settings
         grader = self._grader(task)
         sandbox = await self.sandbox()
+        await self._source.start()
         model = self._model()
+        replay = _replay_of(restarted) if restarted else None
         now = self._clock.now()
         session_id = new_session_id(task.index, now, self._clock.new_id())
         meta = {
@@ -170,10 +213,13 @@ class Launcher:
             "created": now.isoformat(),
             "dataset": str(self._dataset),
             "row": task.index,
-            "runner": "builtin",
+            "runner": self._source.name,
             "model": self._model_name,
+            **({"restarted": restarted.bus.session_id} if restarted else {}),
         }
-        folder = make_folder(self._sessions, session_id, meta, task.files)
+        folder = make_folder(
+            self._sessions, session_id, meta, task.files, copied=restarted.folder.files if restarted else None
+        )
         tools = LocalTools(
             folder.files,
             sandbox=sandbox,
@@ -183,18 +229,25 @@ class Launcher:
         recorder = Recorder(folder.path, on_error=lambda error: _tell_loss(bus, error))
         bus = EventBus(session_id, clock=self._clock, backlog=recorder)
         bus.subscribe(recorder)
-        host_end, runner_end = memory_channel()
+        runner_log = RunnerLog(bus.publish)
+        parts = _Parts(
+            model,
+            SkilledTools(tools, self._skills) if self._skills else tools,
+            RowGrader(grader, task, tools, folder) if grader else None,
+        )
+        parts = parts.behind(replay) if replay else parts
         session = Session(
-            self._session_settings(task, folder, mode, patient),
-            channel=host_end,
-            model=model,
-            tools=tools,
+            self._session_settings(task, folder, "run" if replay else mode, patient),
+            channel=self._source.channel(runner_log),
+            model=parts.model,
+            tools=parts.tools,
             bus=bus,
-            grader=RowGrader(grader, task, tools, folder) if grader else None,
+            grader=parts.grader,
+            runner_log=runner_log,
             caught_up=recorder.caught_up,
             clock=self._clock,
         )
-        return OpenSession(task, folder, session, BuiltinRunner(runner_end), recorder)
+        return OpenSession(task, folder, session, recorder, replay)
 
     def _model(self) -> Model:
         model = self._settings.model
@@ -219,10 +272,17 @@ class Launcher:
     ) -> SessionSettings:
         settings = self._settings
         price = settings.model.prices.get(self._model_name)
+        system = settings.session.system if task.system is None else task.system
         return SessionSettings(
-            system=settings.session.system if task.system is None else task.system,
+            system="\n\n".join([system, skill_index(self._skills)]) if self._skills else system,
             dataset=str(self._dataset),
             row=task.index,
+            runner=self._source.name,
+            profiles=self._profiles,
+            files=self._files,
+            start_timeout=settings.runner.start_timeout,
+            ping_every=settings.runner.ping_every,
+            ping_timeout=settings.runner.ping_timeout,
             model=ModelSettings(
                 max_output_tokens=settings.model.max_output_tokens,
                 temperature=settings.model.temperature,
@@ -260,6 +320,10 @@ def open_rows(config: Config, options: Options) -> tuple[Launcher, Dataset]:
     return launcher, dataset
 
 
+def _replay_of(session: OpenSession) -> Replay:
+    return Replay(recorded_turns(session.recorder.read(1, session.bus.last_seq)))
+
+
 def _tell_loss(bus: EventBus, error: OSError) -> None:
     log.error("recording failed", exc_info=error)
     bus.publish(
@@ -271,4 +335,8 @@ def _tell_loss(bus: EventBus, error: OSError) -> None:
 
 
 def _folders(names: Sequence[str]) -> tuple[Path, ...]:
-    return tuple(Path(name).expanduser() for name in names)
+    return tuple(map(_folder, names))
+
+
+def _folder(name: str) -> Path:
+    return Path(name).expanduser()

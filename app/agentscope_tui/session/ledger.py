@@ -49,6 +49,8 @@ class ToolLedger:
     def __init__(self) -> None:
         self._batch: list[ProposedCall] = []
         self._strays = 0
+        self.unseen = False
+        """The completion was passed on without a stop: its first tool request stops in its place."""
 
     def propose(self, number: int, completion: Completion) -> None:
         """Completion `number` came, or was edited: its calls are the batch that is due."""
@@ -60,6 +62,10 @@ class ToolLedger:
             )
             for position, call in enumerate(completion.tool_calls)
         ]
+
+    def will_be_requested(self) -> bool:
+        """Whether the runner will ask for a call of the batch that can run."""
+        return any(not _runner_refuses(due) for due in self._batch)
 
     def match(self, request: ToolRequest, call: int) -> ProposedCall:
         """The proposed call that a request is for, or a new one that the runner made up itself."""

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
+from agentscope_tui.errors import UserError
 from agentscope_tui.wire.channel import Channel, ChannelClosed
 from agentscope_tui.wire.frames import (
     FrameError,
@@ -51,6 +52,8 @@ class RunnerLink:
         caught_up: Callable[[], Awaitable[None]],
     ) -> None:
         """`on_lost` is told why the runner is of no more use; `caught_up` is awaited after each frame."""
+        self.connected = asyncio.Event()
+        """Whether the channel is open."""
         self._channel = channel
         self._serve = serve
         self._on_frame = on_frame
@@ -63,9 +66,8 @@ class RunnerLink:
         self._sender: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Begin to send and to read."""
-        self._reader = asyncio.create_task(self._read(), name="host reads")
-        self._sender = asyncio.create_task(self._send(), name="host sends")
+        """Connect, then begin to send and to read."""
+        self._reader = asyncio.create_task(self._connect_and_read(), name="host reads")
 
     def post(self, frame: HostFrame) -> None:
         """Queue a frame; frames leave in the order in which they are posted."""
@@ -111,8 +113,22 @@ class RunnerLink:
             if isinstance(frame, Response):
                 self._slots.release()
 
-    async def _read(self) -> None:
-        reason = "the runner ended"
+    async def _connect_and_read(self) -> None:
+        try:
+            await self._channel.open()
+        except UserError as error:
+            self._on_lost(str(error))
+            return
+        except Exception as error:
+            log.exception("connecting to the runner failed")
+            self._on_lost(f"cannot connect to the runner: {type(error).__name__}: {error}")
+            return
+        self._sender = asyncio.create_task(self._send(), name="host sends")
+        self.connected.set()
+        self._on_lost(await self._read())
+
+    async def _read(self) -> str:
+        """Take frames until there are no more; why there are none."""
         try:
             while (data := await self._channel.receive()) is not None:
                 frame = parse_runner_frame(data)
@@ -122,12 +138,12 @@ class RunnerLink:
                 elif frame is not None:
                     self._on_frame(frame)
                 await self._caught_up()
+            return await self._channel.ending()
         except FrameError as error:
-            reason = f"the runner broke the protocol: {error}"
+            return f"the runner broke the protocol: {error}"
         except Exception as error:
             log.exception("reading from the runner failed")
-            reason = f"cannot read from the runner: {type(error).__name__}: {error}"
-        self._on_lost(reason)
+            return f"cannot read from the runner: {type(error).__name__}: {error}"
 
     def _answer(self, frame: Request) -> None:
         work = self._serve(frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain, count
 
 from agentscope_tui.clock import Clock
@@ -18,7 +19,7 @@ from agentscope_tui.events import (
 )
 from agentscope_tui.models.chat import ChatRequest, Completion, Message, Model, ModelError, Usage
 from agentscope_tui.session.cancelling import cancellable
-from agentscope_tui.session.gate import Gate, Step
+from agentscope_tui.session.gate import PASS, Gate, Step
 from agentscope_tui.session.history import BodyError, Conversation, Difference, read_body
 from agentscope_tui.session.ledger import RefusedCall, ToolLedger
 from agentscope_tui.session.limits import Meter
@@ -29,6 +30,17 @@ from agentscope_tui.session.turn import Turn
 from agentscope_tui.wire.frames import LlmRequest, LlmResponse
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One model call: its number, what the runner asked, in which turn, and when (monotonic seconds)."""
+
+    number: int
+    frame: LlmRequest
+    request: ChatRequest
+    turn: Turn
+    received: float
 
 
 class ModelCalls:
@@ -45,8 +57,10 @@ class ModelCalls:
         steers: SteerQueue,
         ledger: ToolLedger,
         hand_over: Callable[[], None],
+        patience: Callable[[], float | None],
         clock: Clock,
     ) -> None:
+        """`patience` gives the seconds that the runner lets an answer wait; None: without end."""
         self._model = model
         self._settings = settings
         self._publish = publish
@@ -55,10 +69,13 @@ class ModelCalls:
         self._steers = steers
         self._ledger = ledger
         self._hand_over = hand_over
+        self._patience = patience
         self._clock = clock
         self._conversation = Conversation()
         self._ids: set[str] = set()
         self.number = 0
+        self.open: set[int] = set()
+        """The calls that the runner waits for."""
         self.messages: list[Message] = []
         """The conversation as last sent, with the answer to it."""
 
@@ -79,34 +96,39 @@ class ModelCalls:
         except BodyError as error:
             return self._failed(frame, turn, f"the runner sent a request that no model can read: {error}")
         self.number += 1
-        call = self.number
-        difference = self._conversation.advance(call, request.messages)
+        call = _Call(self.number, frame, request, turn, self._clock.monotonic())
+        self.open.add(call.number)
+        try:
+            return await self._respond(call, repairs)
+        finally:
+            self.open.discard(call.number)
+
+    async def _respond(self, call: _Call, repairs: list[str]) -> LlmResponse:
+        difference = self._conversation.advance(call.number, call.request.messages)
         for refused in self._ledger.refused_by_runner(difference.new):
             self._tell_refused(refused, "refused by the runner")
-        completion = await self._complete(call, frame, request, difference, repairs, turn)
+        completion = await self._complete(call, difference, repairs)
         if isinstance(completion, str):
-            return self._failed(frame, turn, completion, told=True)
-        self._steers.answered(call, request.messages)
-        return await self._pass_on(call, frame, request, completion, turn)
+            return self._failed(call.frame, call.turn, completion, told=True)
+        self._steers.answered(call.number, call.request.messages)
+        return await self._pass_on(call, completion)
 
-    async def _complete(
-        self,
-        call: int,
-        frame: LlmRequest,
-        request: ChatRequest,
-        difference: Difference,
-        repairs: list[str],
-        turn: Turn,
-    ) -> Completion | str:
+    def _time_left(self, call: _Call) -> float | None:
+        """Seconds until the runner goes on without the answer; None: it does not."""
+        patience = self._patience()
+        return None if patience is None else max(patience - (self._clock.monotonic() - call.received), 0.0)
+
+    async def _complete(self, call: _Call, difference: Difference, repairs: list[str]) -> Completion | str:
         """The completion, or why the user gave the call up."""
+        request, turn = call.request, call.turn
         attempt = 0
         while True:
             attempt += 1
             self._publish(
                 LlmRequestSent(
-                    call=call,
+                    call=call.number,
                     turn=turn.number,
-                    req_id=frame.req_id,
+                    req_id=str(call.frame.req_id),
                     attempt=attempt,
                     base=difference.base,
                     kept=difference.kept,
@@ -121,13 +143,13 @@ class ModelCalls:
                     repairs=repairs,
                 )
             )
-            self._steers.read_receipts(difference.new, call)
+            self._steers.read_receipts(difference.new, call.number)
             try:
-                return await self._stream(call, request, turn)
+                return await self._stream(call.number, request, turn)
             except ModelError as error:
                 turn.call_failed, turn.failure = True, str(error)
-                step = Step("failed_call", call, allows=("pass", "refuse"))
-                decision = await self._gate.hold(step)
+                step = Step("failed_call", call.number, allows=("pass", "refuse"))
+                decision = await self._gate.hold(step, patience=self._time_left(call))
                 if decision.kind != "pass":
                     return str(error)
                 turn.call_failed = False
@@ -158,21 +180,24 @@ class ModelCalls:
         self._spend(call, completion.usage)
         return completion
 
-    async def _pass_on(
-        self, call: int, frame: LlmRequest, request: ChatRequest, completion: Completion, turn: Turn
-    ) -> LlmResponse:
-        self._ledger.propose(call, completion)
-        decision = await self._gate.hold(Step("completion", call))
+    async def _pass_on(self, call: _Call, completion: Completion) -> LlmResponse:
+        turn = call.turn
+        self._ledger.propose(call.number, completion)
+        patience = self._time_left(call)
+        self._ledger.unseen = patience is not None and self._ledger.will_be_requested()
+        decision = PASS
+        if not self._ledger.unseen:
+            decision = await self._gate.hold(Step("completion", call.number), patience=patience)
         if decision.kind == "refuse":
             reason = decision.reason or "refused by the user"
             for refused in self._ledger.withdraw():
                 self._tell_refused(refused, reason)
-            return self._failed(frame, turn, reason, told=True)
+            return self._failed(call.frame, turn, reason, told=True)
         if decision.kind == "edit" and decision.completion is not None:
-            completion = self._replaced(call, completion, decision.completion)
+            completion = self._replaced(call.number, completion, decision.completion)
             self._publish(
                 AssistantMessage(
-                    call=call,
+                    call=call.number,
                     text=completion.text,
                     reasoning=completion.reasoning,
                     tool_calls=list(completion.tool_calls),
@@ -182,10 +207,10 @@ class ModelCalls:
             )
         turn.call_failed = False
         turn.last_text = completion.text or turn.last_text
-        self.messages = [*request.messages, completion.message()]
+        self.messages = [*call.request.messages, completion.message()]
         if not completion.tool_calls:
             self._hand_over()
-        return LlmResponse(req_id=frame.req_id, completion=completion.to_openai())
+        return LlmResponse(req_id=call.frame.req_id, completion=completion.to_openai())
 
     def _replaced(self, call: int, completion: Completion, edited: Completion) -> Completion:
         """The user's completion in place of the model's; calls keep their ids, what is gone will not run."""

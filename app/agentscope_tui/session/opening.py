@@ -35,6 +35,7 @@ def greeting(settings: SessionSettings, tools: Toolset, session_id: str) -> Sess
         session_id=session_id,
         system=settings.system,
         tools=[dict(spec) for spec in tools.specs],
+        files=dict(settings.files),
         turn_cap=settings.limits.calls,
         max_output_tokens=settings.model.max_output_tokens,
         temperature=settings.model.temperature,

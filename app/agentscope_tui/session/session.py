@@ -15,23 +15,25 @@ from agentscope_tui.clock import Clock
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import (
     ErrorOccurred,
-    Graded,
     LimitReached,
     SessionEnded,
     StateChanged,
     UserMessageSent,
 )
 from agentscope_tui.models.chat import Model
+from agentscope_tui.session.closing import release
 from agentscope_tui.session.gate import Decision, Gate
 from agentscope_tui.session.ledger import ToolLedger
 from agentscope_tui.session.limits import Meter, wall_clock
 from agentscope_tui.session.link import Request, Response, RunnerLink
 from agentscope_tui.session.model_calls import ModelCalls
 from agentscope_tui.session.opening import greeting, introduction
-from agentscope_tui.session.reward import AnswerGrader, graded
+from agentscope_tui.session.reward import AnswerGrader, Grading
+from agentscope_tui.session.runner_log import RunnerLog
+from agentscope_tui.session.runner_watch import RunnerWatch
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.steering import SteerQueue
-from agentscope_tui.session.tasks import Tasks
+from agentscope_tui.session.tasks import Tasks, first_set
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
 from agentscope_tui.tools.spec import Toolset, validate_tools
@@ -39,7 +41,9 @@ from agentscope_tui.wire.channel import Channel
 from agentscope_tui.wire.frames import (
     Abort,
     EpisodeError,
+    Hello,
     LlmRequest,
+    Pong,
     RunnerFrame,
     RunnerState,
     UserMessage,
@@ -70,17 +74,18 @@ class Session:
         tools: Toolset,
         bus: EventBus,
         grader: AnswerGrader | None = None,
+        runner_log: RunnerLog | None = None,
         caught_up: Callable[[], Awaitable[None]] = _no_wait,
         clock: Clock | None = None,
     ) -> None:
-        """`caught_up` waits while the recording is far behind. The session closes model and tools."""
+        """`caught_up` waits while the recording is far behind. The session opens and closes the channel, and
+        closes model and tools."""
         self.settings = settings
         self.bus = bus
         self.status: Status = "starting"
         self.gate = Gate(bus.publish, mode=settings.mode, patient=settings.patient)
         self._model = model
         self._tools = tools
-        self._grader = grader
         self._clock = clock or Clock()
         self._steers = SteerQueue(bus.publish)
         self._meter = Meter(settings.limits)
@@ -88,6 +93,10 @@ class Session:
         self._link = RunnerLink(
             channel, serve=self._serve, on_frame=self._on_frame, on_lost=self._fail, caught_up=caught_up
         )
+        self._watch = RunnerWatch(
+            settings.profiles, publish=bus.publish, post=self._link.post, new_id=self._clock.new_id
+        )
+        self._runner_log = runner_log or RunnerLog(bus.publish)
         self._model_calls = ModelCalls(
             model,
             settings.model,
@@ -97,6 +106,7 @@ class Session:
             steers=self._steers,
             ledger=self._ledger,
             hand_over=self._hand_over,
+            patience=lambda: self._watch.patience,
             clock=self._clock,
         )
         self._tool_calls = ToolCalls(
@@ -112,17 +122,18 @@ class Session:
         )
         self._turn = Turn(0)
         self._tasks = Tasks(self._fail)
-        self._gradings = 0
+        self._grading = Grading(grader, bus.publish, self._tasks, self._note_rest, self._clock)
         self._failure = ""
         self._closing: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
+        self._ended = asyncio.Event()
         self._rest = asyncio.Event()
         self._closed = asyncio.Event()
 
     # Life
 
     async def start(self) -> None:
-        """Check the tools, greet the runner, and return once it is idle.
+        """Check the tools, connect and greet the runner, and return once it is idle.
 
         Raises:
             ToolSpecError: a tool declaration is bad; nothing has started.
@@ -130,18 +141,25 @@ class Session:
         """
         validate_tools(self._tools.specs)
         model = self._model.name if self._model else ""
-        grader = self._grader.name if self._grader else None
-        self.bus.publish(introduction(self.settings, self._tools, model=model, grader=grader))
+        self.bus.publish(introduction(self.settings, self._tools, model=model, grader=self._grading.name))
         self.bus.publish(StateChanged(status="starting"))
         self.gate.announce()
         self._link.open()
+        # How long it may take to connect, the channel itself knows.
+        await self._reached(self._link.connected)
+        await self._reached(self._watch.greeted, "said no hello")
         self._link.post(greeting(self.settings, self._tools, self.bus.session_id))
-        timeout = self.settings.start_timeout
-        try:
-            await asyncio.wait_for(self._ready.wait(), timeout)
-        except TimeoutError:
-            self._fail(f"the runner was not ready within {timeout:g} s")
-        if self._closing is not None:
+        await self._reached(self._ready, "was not ready")
+        settings = self.settings
+        self._tasks.spawn(self._watch.watch(settings.ping_every, settings.ping_timeout), "ping")
+
+    async def _reached(self, event: asyncio.Event, fault: str = "") -> None:
+        """Return once the runner has come this far; `fault` is what it did if it takes too long."""
+        timeout = self.settings.start_timeout if fault else None
+        await first_set(event, self._ended, timeout)
+        if not event.is_set() and not self._ended.is_set():
+            self._fail(f"the runner {fault} within {timeout:g} s")
+        if self._ended.is_set():
             await self._closed.wait()
             raise SessionError(self._failure or "the session was ended before its runner was ready")
 
@@ -287,7 +305,8 @@ class Session:
         if outcome == "limit" and not turn.limit:
             self.bus.publish(LimitReached(limit="calls", value=self.settings.limits.calls, reason=reason))
         if outcome == "completed":
-            self._grade(turn, frame.reward)
+            answer = turn.last_text if turn.answer is None else turn.answer
+            self._grading.grade(turn.number, answer, self._model_calls.messages, frame.reward)
         self._set_status("idle", outcome=outcome, reason=reason)
         self._begin_waiting_turn()
 
@@ -298,23 +317,6 @@ class Session:
     @property
     def _sends_undelivered(self) -> bool:
         return self.settings.undelivered_steers == "send"
-
-    def _grade(self, turn: Turn, own_reward: float | None) -> None:
-        if own_reward is not None:
-            self.bus.publish(Graded(grader="agent", turn=turn.number, reward=own_reward))
-        if self._grader is not None:
-            self._gradings += 1
-            self._tasks.spawn(self._run_grader(self._grader, turn), "grading")
-
-    async def _run_grader(self, grader: AnswerGrader, turn: Turn) -> None:
-        answer = turn.last_text if turn.answer is None else turn.answer
-        messages = self._model_calls.messages
-        try:
-            reward = await graded(grader, answer, messages, turn=turn.number, monotonic=self._clock.monotonic)
-            self.bus.publish(reward)
-        finally:
-            self._gradings -= 1
-            self._note_rest()
 
     # Frames
 
@@ -328,10 +330,17 @@ class Session:
         return self._tool_calls.answer(frame, self._turn, self._model_calls.number)
 
     def _on_frame(self, frame: RunnerFrame) -> None:
-        if isinstance(frame, EpisodeError):
-            self._fail(frame.note or "the runner reported an error")
-        elif isinstance(frame, RunnerState) and frame.status == "idle":
-            self._on_idle(frame)
+        match frame:
+            case EpisodeError():
+                self._fail(frame.note or "the runner reported an error")
+            case RunnerState(status="idle"):
+                self._on_idle(frame)
+            case Hello():
+                self._watch.on_hello(frame)
+            case Pong():
+                self._watch.on_pong(frame)
+            case _:
+                pass
 
     def _on_idle(self, frame: RunnerState) -> None:
         turn = self._turn
@@ -342,15 +351,16 @@ class Session:
             self._begin_waiting_turn()
         elif self.status in ("running", "interrupting") and not stale and not turn.over:
             turn.over = True
+            turn.abandoned(self._model_calls.open)
             self._tasks.spawn(self._end_turn(turn, frame), "turn ends")
 
     # The end
 
     def _fail(self, reason: str) -> None:
         if self._closing is None:
-            self._failure = reason
-            self.bus.publish(ErrorOccurred(source="runner", message=reason))
-            self._finish("failed", reason)
+            self._failure = self._runner_log.with_end(reason)
+            self.bus.publish(ErrorOccurred(source="runner", message=self._failure))
+            self._finish("failed", self._failure)
 
     def _finish(self, status: Literal["ended", "failed"], reason: str) -> None:
         interrupting, self.status = self.status == "interrupting", status
@@ -358,34 +368,25 @@ class Session:
         self._closing = asyncio.create_task(
             self._close(status, reason, self._turn if interrupting else None), name="session closes"
         )
-        self._ready.set()
+        self._ended.set()
 
     async def _close(self, status: Literal["ended", "failed"], reason: str, interrupted: Turn | None) -> None:
         await self._link.aclose()
+        self._runner_log.close()
         if interrupted is not None:
             self._report_interrupt(interrupted)
         self._steers.session_ended()
         await self._tasks.cancel()
-        await self._release("tools", self._tools)
+        await release("tools", self._tools, self.bus.publish)
         if self._model is not None:
-            await self._release("model", self._model)
+            await release("model", self._model, self.bus.publish)
         self.bus.publish(SessionEnded(status=status, reason=reason))
         self._closed.set()
         self._note_rest()
 
-    async def _release(self, name: str, resource: Toolset | Model) -> None:
-        try:
-            await resource.aclose()
-        except Exception as error:
-            log.exception("closing the %s failed", name)
-            message = f"closing the {name} failed: {type(error).__name__}: {error}"
-            self.bus.publish(ErrorOccurred(source="session", message=message))
-
-    # Small things
-
     @property
     def _at_rest(self) -> bool:
-        return self._closed.is_set() or (self.status == "idle" and not self._gradings)
+        return self._closed.is_set() or (self.status == "idle" and not self._grading.pending)
 
     def _note_rest(self) -> None:
         if self._at_rest:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from agentscope_tui.errors import UsageError
 from agentscope_tui.models.chat import Usage
+from agentscope_tui.runners.profile import Profiles
 from agentscope_tui.session.limits import Limits
 
 
@@ -65,7 +67,14 @@ class SessionSettings:
     patient: bool = True
     """False without a screen: nothing waits for a decision, a failed call is given up at once."""
     start_timeout: float = 60.0
-    """Seconds that a runner has to become idle after `session_start`."""
+    """Seconds that a runner has to say hello, and then to become idle after `session_start`."""
+    profiles: Profiles = field(default_factory=Profiles)
+    """What is known of kinds of runners; one of them is chosen by the hello."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Text files for the runner, by relative path."""
+    ping_every: float = 15.0
+    ping_timeout: float = 10.0
+    """Seconds between pings, and until one without an answer is told."""
     folder: Path | None = None
     """The session's own folder; None keeps no outputs."""
 

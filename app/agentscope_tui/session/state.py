@@ -20,6 +20,9 @@ from agentscope_tui.events import (
     LlmRequestSent,
     Paused,
     Resumed,
+    RunnerConnected,
+    RunnerHealth,
+    RunnerLogged,
     SessionEnded,
     SessionEvent,
     SessionStarted,
@@ -37,15 +40,13 @@ from agentscope_tui.events import (
 from agentscope_tui.models.chat import Message
 from agentscope_tui.session.exchanges import Exchanges
 from agentscope_tui.session.limits import FREE_TOOLS
+from agentscope_tui.session.runner_view import RunnerView
 from agentscope_tui.session.steer_list import SteerList
 from agentscope_tui.session.views import CallView, Entry, SteerView
 
 
 class SessionState:
-    """Everything there is to show about a session.
-
-    Whoever draws takes the positions that changed with `take_changes`.
-    """
+    """Everything there is to show about a session; whoever draws asks `take_changes` what changed."""
 
     def __init__(self) -> None:
         self.started: SessionStarted | None = None
@@ -72,6 +73,7 @@ class SessionState:
         self.last_error: str | None = None
         self.answer: str | None = None
         self.last_seq = 0
+        self.runner = RunnerView()
         self._exchanges = Exchanges()
         self._steers = SteerList()
         self._position: dict[str, int] = {}
@@ -80,8 +82,6 @@ class SessionState:
         self._proposals: dict[tuple[int, int], int] = {}
         self._changed_entries: set[int] = set()
         self._changed_calls: set[int] = set()
-
-    # What is shown
 
     @property
     def steers(self) -> list[SteerView]:
@@ -115,8 +115,6 @@ class SessionState:
         changes = self._changed_entries, self._changed_calls
         self._changed_entries, self._changed_calls = set(), set()
         return changes
-
-    # The fold
 
     def apply(self, event: SessionEvent) -> None:
         """Take one event."""
@@ -156,6 +154,8 @@ class SessionState:
                 self._on_error(event)
             case Graded():
                 self._on_graded(event)
+            case RunnerConnected() | RunnerHealth() | RunnerLogged():
+                self.runner.apply(event)
             case SessionEnded():
                 self.status = event.status
                 self.holds = []

@@ -25,7 +25,7 @@ MAX_INLINE = 1024 * 1024
 Publish = Callable[[Event], Event]
 
 
-class _Joiner(ABC):
+class Joiner(ABC):
     """Calls `flush` at most 1/30 s after the first piece that waits."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class _Joiner(ABC):
         """Publish what waits and forget it."""
 
 
-class DeltaStream(_Joiner):
+class DeltaStream(Joiner):
     """The deltas of one model call, and what they added up to."""
 
     def __init__(self, publish: Publish, call: int, monotonic: Callable[[], float]) -> None:
@@ -109,7 +109,7 @@ class DeltaStream(_Joiner):
             self._publish(AssistantDelta(call=self._call, text=text, reasoning=reasoning, tool_calls=pieces))
 
 
-class OutputStream(_Joiner):
+class OutputStream(Joiner):
     """The output of one tool call: all of it to a file, joined pieces of it to events."""
 
     def __init__(self, publish: Publish, call_id: str, file: Path | None) -> None:

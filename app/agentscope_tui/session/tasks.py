@@ -35,3 +35,13 @@ class Tasks:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("the task `%s` failed", task.get_name(), exc_info=error)
             self._on_failure(f"agentscope failed: {type(error).__name__}: {error}")
+
+
+async def first_set(event: asyncio.Event, other: asyncio.Event, timeout: float | None) -> None:
+    """Return when one of two events is set, or after `timeout` seconds."""
+    waiting = [asyncio.ensure_future(waited.wait()) for waited in (event, other)]
+    try:
+        await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()

@@ -87,7 +87,9 @@ class ToolCalls:
             return self._refused(due, reason)
         if all(spec["name"] != frame.name for spec in self._tools.specs):
             return _result(due, "failed", f"tool '{frame.name}' not available", is_error=True)
-        decision = await self._gate.hold(Step("tool_call", due.call, due.call_id))
+        step = Step("tool_call", due.call, due.call_id, for_completion=self._ledger.unseen)
+        decision = await self._gate.hold(step)
+        self._ledger.unseen = False
         if decision.kind == "refuse":
             return self._refused(due, decision.reason or "refused by the user")
         reached = self._meter.take_action(frame.name)
@@ -104,7 +106,7 @@ class ToolCalls:
             ToolCallStarted(
                 call_id=due.call_id,
                 call=due.call,
-                req_id=frame.req_id,
+                req_id=str(frame.req_id),
                 name=frame.name,
                 arguments=arguments,
                 edited=edited,

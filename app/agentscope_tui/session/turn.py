@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from agentscope_tui.events import Interrupted, TurnOutcome
@@ -38,12 +39,22 @@ class Turn:
         if self.call_failed:
             return "failed", self.failure
         if runner_reason == "turn_limit":
-            return "limit", "limit reached: the runner has made all its calls of a turn (setting limits.calls)"
+            return (
+                "limit",
+                "limit reached: the runner has made all its calls of a turn (setting limits.calls)",
+            )
         if runner_reason == "aborted":
             return "interrupted", "the runner stopped by itself"
         if runner_reason == "error":
             return "failed", "the runner reported an error"
         return "completed", ""
+
+    def abandoned(self, calls: Collection[int]) -> None:
+        """The runner went idle; it still waited for the answers to these calls."""
+        if calls:
+            numbers = ", ".join(f"#{number}" for number in sorted(calls))
+            self.call_failed = True
+            self.failure = f"the runner did not wait for the answer to call {numbers}"
 
     def interrupt_report(self, not_run: list[str]) -> Interrupted:
         """The truth about the interrupt, as an event."""

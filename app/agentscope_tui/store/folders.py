@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -32,9 +33,14 @@ def new_session_id(row: int, now: datetime, unique: str) -> str:
 
 
 def make_folder(
-    sessions: Path, session_id: str, meta: dict[str, Any], files: dict[str, str]
+    sessions: Path,
+    session_id: str,
+    meta: dict[str, Any],
+    files: dict[str, str],
+    *,
+    copied: Path | None = None,
 ) -> SessionFolder:
-    """A new session folder with its scratch files in place.
+    """A new session folder with its scratch files in place: `files`, or all that is in the folder `copied`.
 
     Raises:
         UserError: the state folder cannot be written.
@@ -42,12 +48,14 @@ def make_folder(
     folder = SessionFolder(sessions / session_id)
     try:
         folder.path.mkdir(mode=0o700, parents=True)
-        folder.files.mkdir(mode=0o700)
+        if copied is not None:
+            shutil.copytree(copied, folder.files, symlinks=True)
+        folder.files.mkdir(mode=0o700, exist_ok=True)
         folder.outputs.mkdir(mode=0o700)
         meta_file = folder.path / "meta.json"
         meta_file.touch(mode=0o600)
         meta_file.write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
-        for name, text in files.items():
+        for name, text in files.items() if copied is None else ():
             path = folder.files / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", errors="replace")

@@ -127,6 +127,7 @@ class Workspace:
         if closing:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), CLOSE_SECONDS)
+        await self.launcher.aclose()
 
 
 def _read(path: Path, offset: int, length: int) -> str:

@@ -17,6 +17,13 @@ class ChannelClosed(Exception):
 class Channel(Protocol):
     """One end of a pipe of frames. One task receives; sends are ordered by their caller."""
 
+    async def open(self) -> None:
+        """Connect; before that nothing is sent or received.
+
+        Raises:
+            UserError: the other end cannot be reached; says why.
+        """
+
     async def send(self, frame: FrameData) -> None:
         """Hand one frame over; waits while the other end is far behind.
 
@@ -26,6 +33,9 @@ class Channel(Protocol):
 
     async def receive(self) -> FrameData | None:
         """The next frame, or None once the other end has closed and all it sent was read."""
+
+    async def ending(self) -> str:
+        """Once `receive` gave None: how the other end ended, in words."""
 
     async def aclose(self) -> None:
         """Close both directions; the other end reads what was sent, then None."""
@@ -68,11 +78,17 @@ class MemoryChannel:
         self._incoming = incoming
         self._outgoing = outgoing
 
+    async def open(self) -> None:
+        """It is open."""
+
     async def send(self, frame: FrameData) -> None:
         await self._outgoing.put(frame)
 
     async def receive(self) -> FrameData | None:
         return await self._incoming.get()
+
+    async def ending(self) -> str:
+        return "the runner ended"
 
     async def aclose(self) -> None:
         await self._outgoing.close()

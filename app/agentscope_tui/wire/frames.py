@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.wire.arguments import deeper_than
+
+ReqId = StrictStr | StrictInt
+"""The runner's name for a request; its answer has the same."""
 
 
 class _Frame(BaseModel):
@@ -42,14 +45,14 @@ class LlmResponse(_Frame):
     """Either `completion` (an OpenAI chat completion) or `error`."""
 
     type: Literal["llm_response"] = "llm_response"
-    req_id: str
+    req_id: ReqId
     completion: dict[str, Any] | None = None
     error: str | None = None
 
 
 class ToolResponse(_Frame):
     type: Literal["tool_response"] = "tool_response"
-    req_id: str
+    req_id: ReqId
     content: str
     is_error: bool = False
 
@@ -75,7 +78,9 @@ HostFrame = Annotated[
 
 
 class Hello(_Frame):
-    """What the runner is; a runner says more here than is modelled."""
+    """What the runner is; a runner says more here than is modelled, and that is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     type: Literal["hello"] = "hello"
     mode: str = "session"
@@ -84,13 +89,13 @@ class Hello(_Frame):
 
 class LlmRequest(_Frame):
     type: Literal["llm_request"] = "llm_request"
-    req_id: str
+    req_id: ReqId
     openai_body: dict[str, Any]
 
 
 class ToolRequest(_Frame):
     type: Literal["tool_request"] = "tool_request"
-    req_id: str
+    req_id: ReqId
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
 

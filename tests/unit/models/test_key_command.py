@@ -68,6 +68,17 @@ async def test_a_key_refused_twice_is_told(counter: str) -> None:
     assert len(server.requests) == 2
 
 
+async def test_sessions_that_ask_at_once_wait_for_one_run(counter: str) -> None:
+    command = shared_key_command(counter, "here")
+    old, *others = await asyncio.gather(*(command.key() for _ in range(4)))
+    assert {key.value for key in (old, *others)} == {"token-number-1"}
+    command.forget(old)
+    new = await command.key()
+    # Another session's call was refused with the old key, too.
+    command.forget(old)
+    assert (await command.key()) == new
+
+
 async def test_a_command_of_a_preset(counter: str) -> None:
     async with RawServer([says("x")]) as server:
         own = {"work": {"base_url": server.base_url, "api_key_command": counter}}

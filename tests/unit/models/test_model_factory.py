@@ -23,6 +23,8 @@ def test_what_is_no_model(name: str) -> None:
 def test_a_provider_that_nobody_knows() -> None:
     with pytest.raises(UsageError, match=r"no provider is called 'oracle': there are openai, anthropic, "):
         open_model("oracle:x")
+    with pytest.raises(UsageError, match="did you mean openai"):
+        open_model("openia:x")
 
 
 def test_openai_needs_a_key() -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentscope_tui.models.chat import ChatRequest, Completion
@@ -44,6 +44,7 @@ def test_texts_whole_and_in_characters(whole: str, parts: tuple[str, str]) -> No
     assert split(list(whole)) == parts
 
 
+@settings(deadline=None)
 @given(whole=st.text(alphabet="<>/think a\n", max_size=40), cuts=st.lists(st.integers(0, 40), max_size=5))
 def test_pieces_do_not_matter(whole: str, cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(whole)]

@@ -165,7 +165,8 @@ async def test_a_supervisor_without_room_fails_the_call_only(folder: Path) -> No
     resource.prlimit(supervisor, resource.RLIMIT_NOFILE, (soft, hard))
     assert (await shell("true")).code == 0
     assert b"cannot start a command: Too many open files" in shell.sink.bytes("stderr")
-    assert len(os.listdir(f"/proc/{supervisor}/fd")) == descriptors
+    # The first count may have caught the last descriptors of the command before it; none may have been added.
+    assert len(os.listdir(f"/proc/{supervisor}/fd")) <= descriptors
     await host.aclose()
 
 
