@@ -19,7 +19,7 @@ def test_a_row_is_stepped_to_its_reward(tmp_path: Path):
         tmp_path, bash("seq 3 | wc -l", "I count."), submit("3"), {"text": "There are **three**."}
     )
     with Terminal(tmp_path, [COMMAND, str(rows), "--model", model]) as terminal:
-        terminal.until("Choose a row")
+        terminal.until("NO SESSION")
         terminal.press("\r")
         terminal.until("PAUSED after call #1")
         assert "○ proposed" in terminal.screen
@@ -92,7 +92,7 @@ def test_a_strangers_settings_are_asked_about_before_the_screen_opens(tmp_path: 
     with Terminal(tmp_path, [COMMAND, str(rows)]) as terminal:
         terminal.until("Trust this file from now on? [y/N]")
         terminal.press("y\r")
-        terminal.until("Choose a row")
+        terminal.until("NO SESSION")
         terminal.press("\x11")
         assert terminal.exit() == 0
     with Terminal(tmp_path, [COMMAND, str(rows), "--row", "0"]) as terminal:

@@ -39,7 +39,7 @@ def options() -> LocalOptions:
 @asynccontextmanager
 async def opened(options: LocalOptions) -> AsyncIterator[LocalModel]:
     """A model that is closed whatever happens."""
-    model = LocalModel(options, timeouts=Timeouts())
+    model = LocalModel("local", options, timeouts=Timeouts())
     try:
         yield model
     finally:

@@ -141,6 +141,7 @@ FAULTS: dict[str, tuple[Answer, str, list[str]]] = {
         "malformed",
         ["without a stream", "Welcome to the router", "--base-url"],
     ),
+    "an endless nesting instead of a stream": (plain(200, "[" * 5000), "malformed", ["without a stream"]),
     "nothing": (plain(200, ""), "malformed", ["answered with nothing"]),
     "an error object instead of a stream": (
         plain(200, complaint("no worker", code=503)),

@@ -126,4 +126,6 @@ def test_what_the_local_model_lacks(settings: Path, capsys: pytest.CaptureFixtur
     settings.write_text("model: {local: {weights: /no/such.gguf}}")
     lines = lines_of(capsys, "local", "--check")
     assert "local: not ready" in lines
-    assert "  missing is the weights: model.local.weights names /no/such.gguf, which is no file" in lines
+    assert (
+        "  missing is the weights: /no/such.gguf is no file (model.local.weights, or local:WEIGHTS)" in lines
+    )

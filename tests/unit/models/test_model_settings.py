@@ -65,6 +65,7 @@ async def test_a_provider_of_the_users_file(folders: Folders) -> None:
         "providers: {openai: {api_key_command: 'touch /tmp/x'}}",
         "model: {api_key_command: 'touch /tmp/x'}",
         "model: {local: {weights: /dev/zero}}",
+        "model: {name: 'local:weights.gguf'}",
     ],
 )
 def test_a_strangers_file_needs_trust(folders: Folders, text: str) -> None:
@@ -74,6 +75,7 @@ def test_a_strangers_file_needs_trust(folders: Folders, text: str) -> None:
     assert own_providers(config.settings) == {}
     assert config.settings.model.api_key_command is None
     assert config.settings.model.local.weights is None
+    assert config.settings.model.name is None
     assert folders.load(trust=True).untrusted is None
 
 
@@ -116,8 +118,10 @@ def test_the_local_model(folders: Folders) -> None:
     choice = local_choice(folders.load().settings)
     assert choice.weights == Path("~/w.gguf").expanduser()
     assert (choice.context, choice.threads) == (2048, 3)
-    with pytest.raises(UserError, match=r"--model local lacks .*names .*w\.gguf, which is no file"):
+    with pytest.raises(UserError, match=r"--model local lacks .*/w\.gguf is no file"):
         model_of(folders.load(), "local")
+    with pytest.raises(UserError, match=r"--model local lacks .*/other\.gguf is no file"):
+        model_of(folders.load(), "local:/no/other.gguf")
 
 
 def test_all_keys_are_known(folders: Folders) -> None:

@@ -158,16 +158,20 @@ async def test_a_supervisor_without_room_fails_the_call_only(folder: Path) -> No
     await shell("cut -d' ' -f4 /proc/$PPID/stat")
     supervisor = int(shell.sink.bytes())
     soft, hard = resource.prlimit(supervisor, resource.RLIMIT_NOFILE)
-    descriptors = len(os.listdir(f"/proc/{supervisor}/fd"))
+    at_rest = 4  # standard input, output and error, and the socket to the host
+    await until(lambda: _descriptors(supervisor) == at_rest, "the supervisor at rest")
     for room in range(6):
-        resource.prlimit(supervisor, resource.RLIMIT_NOFILE, (descriptors + room, hard))
+        resource.prlimit(supervisor, resource.RLIMIT_NOFILE, (at_rest + room, hard))
         assert (await shell("true")).code in {0, 126}
     resource.prlimit(supervisor, resource.RLIMIT_NOFILE, (soft, hard))
     assert (await shell("true")).code == 0
     assert b"cannot start a command: Too many open files" in shell.sink.bytes("stderr")
-    # The first count may have caught the last descriptors of the command before it; none may have been added.
-    assert len(os.listdir(f"/proc/{supervisor}/fd")) <= descriptors
+    await until(lambda: _descriptors(supervisor) == at_rest, "the supervisor at rest")
     await host.aclose()
+
+
+def _descriptors(process: int) -> int:
+    return len(os.listdir(f"/proc/{process}/fd"))
 
 
 async def test_too_many_open_files_is_an_error_of_the_call(shell: Shell) -> None:
