@@ -25,8 +25,8 @@ class OnlyUserFile:
     """Marks what only the file in the user's config folder may set."""
 
 
-def _is_script(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("scripted:")
+def _names_a_file(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("scripted:", "local:"))
 
 
 def _is_code(value: object) -> bool:
@@ -64,7 +64,7 @@ class LocalSettings(_Section):
 class ModelSettings(_Section):
     """Which model answers, and how it is asked."""
 
-    name: Annotated[str | None, NeedsTrust(_is_script)]
+    name: Annotated[str | None, NeedsTrust(_names_a_file)]
     base_url: Annotated[str | None, NeedsTrust()]
     api_key_env: Annotated[str | None, NeedsTrust()]
     api_key: Annotated[SecretStr | None, OnlyUserFile()]

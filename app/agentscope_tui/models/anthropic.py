@@ -73,7 +73,8 @@ class AnthropicDialect:
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:
-    function = tool.get("function") or {}
+    given = tool.get("function")
+    function: dict[str, Any] = given if isinstance(given, dict) else {}
     schema = function.get("parameters") or {"type": "object", "properties": {}}
     described = {"description": function["description"]} if function.get("description") else {}
     return {"name": function.get("name"), **described, "input_schema": schema}
@@ -109,5 +110,5 @@ def _cached_to_the_end(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     *before, last = messages
     *blocks, block = last["content"]
     # A block of thoughts must stay as it is.
-    marked = block if block["type"] in ("thinking", "redacted_thinking") else {**block, **_CACHED}
+    marked = block if block.get("type") in ("thinking", "redacted_thinking") else {**block, **_CACHED}
     return [*before, {**last, "content": [*blocks, marked]}]

@@ -88,7 +88,8 @@ def _says(blocks: Sequence[Block]) -> tuple[str, list[tuple[str, str, str]]]:
 
 def _calls(message: Message) -> list[tuple[str, str, str]]:
     calls = message.get("tool_calls")
-    functions = [(call, call.get("function") or {}) for call in calls or [] if isinstance(call, dict)]
+    known = [call for call in (calls if isinstance(calls, list) else []) if isinstance(call, dict)]
+    functions = [(call, call["function"]) for call in known if isinstance(call.get("function"), dict)]
     return [
         (_valid_id(call.get("id")), str(function.get("name")), _canonical(_input(function.get("arguments"))))
         for call, function in functions

@@ -149,7 +149,7 @@ class EventStream:
         start = self._start.decode("utf-8", "replace")
         try:
             value = json.loads(start)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict) and value.get("error"):
             return failures.stream_failure(self._endpoint, value["error"], model=self._model)

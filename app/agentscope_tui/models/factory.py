@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -56,7 +56,7 @@ def open_model(
     environ: Mapping[str, str] | None = None,
     local: LocalChoice = LocalChoice(),
 ) -> Model:
-    """The model for one session: `PROVIDER:NAME`, `local` or `scripted:FILE`. Nothing is connected yet.
+    """The model for one session: `PROVIDER:NAME`, `local[:WEIGHTS]` or `scripted:FILE`. Nothing is connected yet.
 
     `providers` are the user's own entries (see `presets.Entries`). The first model behind a server imports
     the HTTP client, which takes about 0.2 s.
@@ -69,8 +69,9 @@ def open_model(
     wait = timeouts or Timeouts()
     if kind == "scripted" and rest:
         return _scripted(rest)
-    if name == LOCAL:
-        return _local(local, wait, retries, dict(params or {}))
+    if kind == LOCAL:
+        choice = replace(local, weights=Path(rest).expanduser()) if rest else local
+        return _local(name, choice, wait, retries, dict(params or {}))
     if not (kind and rest):
         which = f"no model is called {name!r}" if name else "no model is named"
         raise UsageError(
@@ -170,7 +171,7 @@ def _scripted(file: str) -> Model:
     return ScriptedModel(load_script(Path(file).expanduser()), name=f"scripted:{file}")
 
 
-def _local(choice: LocalChoice, timeouts: Timeouts, retries: int, params: dict[str, Any]) -> Model:
+def _local(name: str, choice: LocalChoice, timeouts: Timeouts, retries: int, params: dict[str, Any]) -> Model:
     from agentscope_tui.models.local_model import LocalModel, find_weights, missing_parts
     from agentscope_tui.models.local_server import LocalOptions
     from agentscope_tui.models.retries import RetryPolicy
@@ -180,4 +181,4 @@ def _local(choice: LocalChoice, timeouts: Timeouts, retries: int, params: dict[s
     if missing or weights is None:
         raise UserError(f"--model local lacks {'; and '.join(missing)}")
     options = LocalOptions(weights, choice.context, choice.threads)
-    return LocalModel(options, timeouts=timeouts, retries=RetryPolicy(retries), params=params)
+    return LocalModel(name, options, timeouts=timeouts, retries=RetryPolicy(retries), params=params)

@@ -25,7 +25,7 @@ def missing_parts(weights: Path | None) -> list[str]:
     if find_spec(_SERVER_PACKAGE) is None:
         missing.append(f"the server: pip install {_SERVER_PACKAGE} (or agentscope's extra `local`)")
     if weights is not None and not weights.is_file():
-        missing.append(f"the weights: model.local.weights names {weights}, which is no file")
+        missing.append(f"the weights: {weights} is no file (model.local.weights, or local:WEIGHTS)")
     elif find_weights(weights) is None:
         missing.append(
             "the weights: set model.local.weights to a GGUF file, or for a small model "
@@ -48,12 +48,14 @@ class LocalModel:
 
     def __init__(
         self,
+        name: str,
         options: LocalOptions,
         *,
         timeouts: Timeouts,
         retries: RetryPolicy = DEFAULT_POLICY,
         params: dict[str, Any] | None = None,
     ) -> None:
+        self._name = name
         self._timeouts = timeouts
         self._retries = retries
         self._params = params
@@ -64,7 +66,7 @@ class LocalModel:
 
     @property
     def name(self) -> str:
-        return "local"
+        return self._name
 
     async def complete(
         self,
