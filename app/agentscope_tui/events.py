@@ -102,6 +102,27 @@ class LlmRequestSent(Event):
     repairs: list[str] = Field(default_factory=list)
 
 
+class RetryScheduled(Event):
+    """A model call failed before its first token and is sent again after `seconds`.
+
+    `attempt` is the number of the attempt to come, from 2 to `of`; `reason` the error before it.
+    """
+
+    kind: Literal["retry"] = "retry"
+    call: int
+    attempt: int
+    of: int
+    seconds: float
+    reason: str
+
+
+class ModelChanged(Event):
+    """The calls from now on go to another model."""
+
+    kind: Literal["model"] = "model"
+    model: str
+
+
 class AssistantDelta(Event):
     """Text, reasoning or tool-call arguments as they stream, joined for at most 1/30 s."""
 
@@ -330,6 +351,8 @@ SessionEvent = (
     | UserMessageSent
     | Steer
     | LlmRequestSent
+    | RetryScheduled
+    | ModelChanged
     | AssistantDelta
     | AssistantMessage
     | UsageReported

@@ -49,7 +49,9 @@ class FakeModel:
         self.requests: list[ChatRequest] = []
         self.closed = False
 
-    async def complete(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
+    async def complete(
+        self, request: ChatRequest, on_delta: Callable[[Delta], None], **_hooks: object
+    ) -> Completion:
         self.requests.append(request)
         reply = self.replies.pop(0) if self.replies else says("nothing more to say")
         if isinstance(reply, ModelError):

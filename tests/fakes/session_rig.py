@@ -19,6 +19,7 @@ from agentscope_tui.events import (
     event_from_json,
     event_to_json,
 )
+from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.runners.builtin import BuiltinRunner
 from agentscope_tui.session.history import digest
 from agentscope_tui.session.session import Session
@@ -48,6 +49,7 @@ class Rig:
         grader: Any = None,
         caught_up: Callable[[], Awaitable[None]] = no_wait,
         bus: EventBus | None = None,
+        wire: WireFolder | None = None,
         **settings: Any,
     ) -> None:
         host_end, runner_end = memory_channel()
@@ -67,6 +69,7 @@ class Rig:
             bus=self.bus,
             grader=grader,
             caught_up=caught_up,
+            wire=wire,
         )
         self.runner = FakeRunner(runner_end)
         self._builtin = None if own_runner else BuiltinRunner(runner_end)

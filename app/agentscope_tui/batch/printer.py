@@ -12,6 +12,7 @@ from agentscope_tui.events import (
     Interrupted,
     LimitReached,
     LlmRequestSent,
+    RetryScheduled,
     SessionEnded,
     SessionEvent,
     SessionStarted,
@@ -61,6 +62,9 @@ class TranscriptPrinter:
                 self._result(event)
             case LimitReached() | Interrupted():
                 self._line(f"  ! {event.reason or 'interrupted'}")
+            case RetryScheduled():
+                wait = f"again in {event.seconds:.1f} s ({event.attempt} of {event.of})"
+                self._line(f"  ! {event.reason}: {wait}")
             case ErrorOccurred():
                 self._line(f"  ! {event.source} error: {event.message}")
             case Graded():

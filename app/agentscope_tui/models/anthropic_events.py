@@ -170,7 +170,8 @@ class MessageReader:
             if isinstance(value, int) and not isinstance(value, bool):
                 self._counts[name] = max(value, 0)
             elif name == "output_tokens_details":
-                self._counts["thinking_tokens"] = int(_object(value).get("thinking_tokens") or 0)
+                thoughts = _object(value).get("thinking_tokens")
+                self._counts["thinking_tokens"] = thoughts if isinstance(thoughts, int) else 0
         count = self._counts
         if not count:
             return

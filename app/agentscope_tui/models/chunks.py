@@ -155,7 +155,7 @@ def _old_call(message: dict[str, Any]) -> list[Any]:
 
 def _count(counts: Any, name: str) -> int:
     value = counts.get(name) if isinstance(counts, dict) else None
-    return int(value) if isinstance(value, int | float) and value >= 0 else 0
+    return int(value) if isinstance(value, int | float) and 0 <= value < float("inf") else 0
 
 
 def _string(value: Any) -> str:

@@ -56,7 +56,7 @@ def open_model(
     environ: Mapping[str, str] | None = None,
     local: LocalChoice = LocalChoice(),
 ) -> Model:
-    """The model for one session: `PROVIDER:NAME`, `local[:WEIGHTS]` or `scripted:FILE`. Nothing is connected yet.
+    """The model for one session: `PROVIDER:NAME`, `local[:WEIGHTS]` or `scripted:FILE`. Nothing runs yet.
 
     `providers` are the user's own entries (see `presets.Entries`). The first model behind a server imports
     the HTTP client, which takes about 0.2 s.

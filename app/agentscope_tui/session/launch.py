@@ -24,9 +24,9 @@ from agentscope_tui.folders import open_state_dir, sessions_dir
 from agentscope_tui.grading.factory import parse_grader
 from agentscope_tui.grading.grader import Grade, GradeInput, Grader
 from agentscope_tui.grading.spec import parse_spec
+from agentscope_tui.model_choice import known_keys, model_of
 from agentscope_tui.models.chat import Message, Model
-from agentscope_tui.models.endpoint import Timeouts
-from agentscope_tui.models.factory import open_model
+from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.options import Options
 from agentscope_tui.resources import demo_dataset, demo_script, runner_profiles
 from agentscope_tui.runners.profile import load_profiles
@@ -169,7 +169,7 @@ class Launcher:
         Raises:
             UserError: says what is missing.
         """
-        self._model()
+        self.model(self._model_name)
         if self._settings.grading.grader is not None:
             parse_spec(self._settings.grading.grader)
 
@@ -203,7 +203,7 @@ class Launcher:
         grader = self._grader(task)
         sandbox = await self.sandbox()
         await self._source.start()
-        model = self._model()
+        model = self.model(self._model_name)
         replay = _replay_of(restarted) if restarted else None
         now = self._clock.now()
         session_id = new_session_id(task.index, now, self._clock.new_id())
@@ -244,21 +244,24 @@ class Launcher:
             bus=bus,
             grader=parts.grader,
             runner_log=runner_log,
+            wire=WireFolder(folder.wire, secrets=known_keys(self._config)),
             caught_up=recorder.caught_up,
             clock=self._clock,
         )
         return OpenSession(task, folder, session, recorder, replay)
 
-    def _model(self) -> Model:
-        model = self._settings.model
-        key, source = self._config.api_key()
-        return open_model(
-            self._model_name,
-            base_url=model.base_url,
-            api_key=key,
-            api_key_source=source,
-            timeouts=Timeouts(**model.timeouts.model_dump()),
-        )
+    def model(self, name: str) -> Model:
+        """The model of this name, for one session.
+
+        Raises:
+            UserError: there is none, or it needs a key.
+        """
+        return model_of(self._config, name)
+
+    def price(self, model: str) -> Price | None:
+        """What the model costs, where the settings say so."""
+        price = self._settings.model.prices.get(model)
+        return Price(price.input, price.output, price.cached) if price else None
 
     def _grader(self, task: Task) -> Grader | None:
         grading = self._settings.grading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 
 from agentscope_tui.clock import Clock
@@ -14,16 +14,27 @@ from agentscope_tui.events import (
     ErrorOccurred,
     Event,
     LlmRequestSent,
+    ModelChanged,
+    RetryScheduled,
     ToolResult,
     UsageReported,
 )
-from agentscope_tui.models.chat import ChatRequest, Completion, Message, Model, ModelError, Usage
+from agentscope_tui.models.chat import (
+    ChatRequest,
+    Completion,
+    Message,
+    Model,
+    ModelError,
+    RetryNotice,
+    Usage,
+)
+from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.session.cancelling import cancellable
 from agentscope_tui.session.gate import PASS, Gate, Step
 from agentscope_tui.session.history import BodyError, Conversation, Difference, read_body
 from agentscope_tui.session.ledger import RefusedCall, ToolLedger
 from agentscope_tui.session.limits import Meter
-from agentscope_tui.session.settings import ModelSettings
+from agentscope_tui.session.settings import ModelSettings, Price
 from agentscope_tui.session.steering import SteerQueue, text_of
 from agentscope_tui.session.streams import DeltaStream
 from agentscope_tui.session.turn import Turn
@@ -58,9 +69,11 @@ class ModelCalls:
         ledger: ToolLedger,
         hand_over: Callable[[], None],
         patience: Callable[[], float | None],
+        wire: WireFolder | None,
         clock: Clock,
     ) -> None:
-        """`patience` gives the seconds that the runner lets an answer wait; None: without end."""
+        """`patience` gives the seconds that the runner lets an answer wait; None: without end. `wire` keeps
+        the raw requests and responses."""
         self._model = model
         self._settings = settings
         self._publish = publish
@@ -70,6 +83,7 @@ class ModelCalls:
         self._ledger = ledger
         self._hand_over = hand_over
         self._patience = patience
+        self._wire = wire
         self._clock = clock
         self._conversation = Conversation()
         self._ids: set[str] = set()
@@ -78,6 +92,14 @@ class ModelCalls:
         """The calls that the runner waits for."""
         self.messages: list[Message] = []
         """The conversation as last sent, with the answer to it."""
+
+    async def change_model(self, model: Model, price: Price | None) -> None:
+        """Send the calls from now on to another model; the one before is closed."""
+        before, self._model = self._model, model
+        self._settings = replace(self._settings, price=price)
+        self._publish(ModelChanged(model=model.name))
+        if before is not None:
+            await before.aclose()
 
     async def answer(self, frame: LlmRequest, turn: Turn) -> LlmResponse:
         """One request, from the runner's body to the answer it gets."""
@@ -161,8 +183,15 @@ class ModelCalls:
             raise error
         stream = DeltaStream(self._publish, call, self._clock.monotonic)
         started = self._clock.monotonic()
+        wire = self._wire.open(call) if self._wire is not None else None
+
+        def on_retry(notice: RetryNotice) -> None:
+            self._publish(RetryScheduled(call=call, **vars(notice)))
+
         try:
-            completion = await cancellable(self._model.complete(request, stream.add))
+            completion = await cancellable(
+                self._model.complete(request, stream.add, on_retry=on_retry, wire=wire)
+            )
         except asyncio.CancelledError:
             turn.cut_call = call
             self._cut_off(call, stream, request, started, None)

@@ -21,6 +21,7 @@ from agentscope_tui.events import (
     UserMessageSent,
 )
 from agentscope_tui.models.chat import Model
+from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.session.closing import release
 from agentscope_tui.session.gate import Decision, Gate
 from agentscope_tui.session.ledger import ToolLedger
@@ -31,7 +32,7 @@ from agentscope_tui.session.opening import greeting, introduction
 from agentscope_tui.session.reward import AnswerGrader, Grading
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.runner_watch import RunnerWatch
-from agentscope_tui.session.settings import SessionSettings
+from agentscope_tui.session.settings import Price, SessionSettings
 from agentscope_tui.session.steering import SteerQueue
 from agentscope_tui.session.tasks import Tasks, first_set
 from agentscope_tui.session.tool_calls import ToolCalls
@@ -75,6 +76,7 @@ class Session:
         bus: EventBus,
         grader: AnswerGrader | None = None,
         runner_log: RunnerLog | None = None,
+        wire: WireFolder | None = None,
         caught_up: Callable[[], Awaitable[None]] = _no_wait,
         clock: Clock | None = None,
     ) -> None:
@@ -107,6 +109,7 @@ class Session:
             ledger=self._ledger,
             hand_over=self._hand_over,
             patience=lambda: self._watch.patience,
+            wire=wire,
             clock=self._clock,
         )
         self._tool_calls = ToolCalls(
@@ -229,6 +232,11 @@ class Session:
     def retry(self) -> bool:
         """Send a failed call's request again; False when none waits."""
         return self.gate.decide(Decision("pass"), kind="failed_call")
+
+    async def change_model(self, model: Model, price: Price | None = None) -> None:
+        """Send the calls from now on, and the failed one if it is retried, to another model."""
+        self._model = model
+        await self._model_calls.change_model(model, price)
 
     def give_up(self) -> bool:
         """Let a failed call fail the turn; False when none waits."""

@@ -18,8 +18,10 @@ from agentscope_tui.events import (
     Interrupted,
     LimitReached,
     LlmRequestSent,
+    ModelChanged,
     Paused,
     Resumed,
+    RetryScheduled,
     RunnerConnected,
     RunnerHealth,
     RunnerLogged,
@@ -51,6 +53,8 @@ class SessionState:
     def __init__(self) -> None:
         self.started: SessionStarted | None = None
         self.status: Literal["starting", "idle", "running", "interrupting", "ended", "failed"] = "starting"
+        self.model = ""
+        """The model that calls go to now."""
         self.mode: Literal["step", "run"] = "step"
         self.fine = False
         self.turn = 0
@@ -67,6 +71,8 @@ class SessionState:
         self.input_tokens = 0
         self.output_tokens = 0
         self.cost: float | None = None
+        self.retry: RetryScheduled | None = None
+        """The last wait before a call is sent again, until that call goes on."""
         self.streaming_call: int | None = None
         self.reward: float | None = None
         self.grade_error: str | None = None
@@ -119,9 +125,12 @@ class SessionState:
     def apply(self, event: SessionEvent) -> None:
         """Take one event."""
         self.last_seq = event.seq
+        if self.retry is not None and getattr(event, "call", None) == self.retry.call:
+            self.retry = None
         match event:
             case SessionStarted():
                 self.started = event
+                self.model = event.model
             case StateChanged():
                 self._on_state(event)
             case GateModeChanged():
@@ -161,6 +170,11 @@ class SessionState:
                 self.holds = []
                 self._end_turn()
                 self._add(Entry(f"ended {event.seq}", "ended", event.at, event.reason, status=event.status))
+            case RetryScheduled():
+                self.retry = event
+            case ModelChanged():
+                self.model = event.model
+                self._add(Entry(f"note {event.seq}", "note", event.at, f"calls go to {event.model}"))
             case UnknownEvent():
                 pass
             case _:

@@ -73,6 +73,7 @@ class DeltaStream(Joiner):
         self.text = ""
         self.reasoning = ""
         self.pieces = 0
+        self.usage: Usage | None = None
         self.first_at: float | None = None
 
     def add(self, delta: Delta) -> None:
@@ -81,6 +82,7 @@ class DeltaStream(Joiner):
         if self.first_at is None:
             self.first_at = self._monotonic()
         self.pieces += 1
+        self.usage = delta.usage or self.usage
         size = len(delta.text) + len(delta.reasoning)
         if delta.text:
             self._text.append(delta.text)
@@ -96,7 +98,11 @@ class DeltaStream(Joiner):
         self.grew(size)
 
     def partial_usage(self, prompt_characters: int) -> Usage:
-        """Tokens of a call that was cut off: a piece counts as a token, four characters of prompt too."""
+        """Tokens of a call that was cut off: what the provider told until then; what it did not tell is
+        guessed, a piece as a token and four characters of prompt too."""
+        if self.usage is not None:
+            told = self.usage.output_tokens
+            return self.usage.model_copy(update={"partial": True, "output_tokens": max(told, self.pieces)})
         return Usage(input_tokens=prompt_characters // 4, output_tokens=self.pieces, partial=True)
 
     def _publish_joined(self) -> None:

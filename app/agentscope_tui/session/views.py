@@ -20,6 +20,7 @@ EntryKind = Literal[
     "error",
     "reward",
     "repair",
+    "note",
     "ended",
 ]
 

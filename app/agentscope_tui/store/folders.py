@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.models.wire_log import WireFolder
 
 
 @dataclass(frozen=True)
 class SessionFolder:
-    """`events.jsonl` (the truth), `outputs/` (one file a call), `files/` (where tools work), `meta.json`."""
+    """`events.jsonl` (the truth), `outputs/` (a file for each tool call), `wire/` (for each model call),
+    `files/` (where tools work), `meta.json`."""
 
     path: Path
 
@@ -25,6 +27,14 @@ class SessionFolder:
     @property
     def outputs(self) -> Path:
         return self.path / "outputs"
+
+    @property
+    def wire(self) -> Path:
+        return self.path / "wire"
+
+    def wire_of(self, call: int) -> Path:
+        """Where the raw text of a model call is; it need not exist."""
+        return WireFolder(self.wire).path(call)
 
 
 def new_session_id(row: int, now: datetime, unique: str) -> str:

@@ -44,6 +44,8 @@ KEYS = (
     Key("help", "question_mark", "f1", "help", "This help"),
     Key("messages", "m", "f3", "messages", "All messages as they are sent to the model"),
     Key("tools", "t", "f4", "tools", "The tools with their full schemas"),
+    Key("raw", "W", "alt+w", "raw call", "The chosen call as it went over the wire", show=False),
+    Key("model", "M", "alt+m", "other model", "Send the calls from now on to another model", show=False),
     Key("back", "q", "ctrl+b", "rows", "Back to the rows; a running session may go on"),
     Key("rerun", "ctrl+r", "ctrl+r", "run again", "Run this row again from the start", show=False),
     *(

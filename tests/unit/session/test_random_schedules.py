@@ -51,7 +51,9 @@ class RandomModel:
         self.drawn = drawn
         self.requests: list[ChatRequest] = []
 
-    async def complete(self, request: ChatRequest, on_delta: Callable[[Delta], None]) -> Completion:
+    async def complete(
+        self, request: ChatRequest, on_delta: Callable[[Delta], None], **_hooks: object
+    ) -> Completion:
         self.requests.append(request)
         kind, turns = self.drawn.pop(0) if self.drawn else ("text", 1)
         on_delta(Delta(text="so "))

@@ -95,6 +95,11 @@ def _running(state: SessionState, now: datetime) -> Segment:
         call = running[0]
         since = (now - call.started).total_seconds() if call.started else 0.0
         return f"RUNNING {call.name} {seconds(max(since, 0.0))}", "accent"
+    if state.retry is not None:
+        left = state.retry.seconds - (now - state.retry.at).total_seconds()
+        if left > 0:
+            attempt = f"{state.retry.attempt}/{state.retry.of}"
+            return f"RETRY {attempt} in {left:.0f} s: {safe_line(state.retry.reason, 60)}", "warning"
     if state.streaming_call is not None:
         return f"MODEL answering call #{state.streaming_call}", "accent"
     return "RUNNING", "accent"

@@ -63,6 +63,8 @@ def block_of(state: SessionState, position: int) -> Block:
             return _reward(entry)
         case "repair":
             return _note(entry, "note", "mended before sending", entry.text, "muted")
+        case "note":
+            return _note(entry, "note", "model changed", entry.text, "muted")
         case "ended":
             title = "session ended" if entry.status == "ended" else "✗ session failed"
             return _note(entry, "note", title, entry.text, "muted" if entry.status == "ended" else "error")

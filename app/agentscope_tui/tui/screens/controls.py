@@ -15,7 +15,7 @@ from agentscope_tui.session.session import Session
 from agentscope_tui.tui.editing import decision_of, editable_text
 from agentscope_tui.tui.keys import KEYS, bindings
 from agentscope_tui.tui.screens.edit import EditScreen
-from agentscope_tui.tui.workspace import RowSession
+from agentscope_tui.tui.workspace import RowSession, Workspace
 
 
 class SessionControls(Screen[None]):
@@ -23,8 +23,9 @@ class SessionControls(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__()
+        self._workspace = workspace
         self.current: RowSession | None = None
         self.index: int | None = None
         """The row on screen, also while it has no session."""
@@ -57,7 +58,9 @@ class SessionControls(Screen[None]):
                 return failed
             case "edit" | "refuse":
                 return bool(holds) and action in holds[0].allows
-            case "compose" | "messages" | "tools":
+            case "model":
+                return current is not None and current.state.streaming_call is None
+            case "compose" | "messages" | "tools" | "raw":
                 return session is not None
             case "rerun" | "back":
                 return self.index is not None
@@ -116,6 +119,35 @@ class SessionControls(Screen[None]):
     def _decide(self, row: RowSession, hold: Paused, decision: Decision) -> None:
         if hold not in row.state.holds or not row.session.decide(decision):
             self.notify("That step does not wait any more.", severity="warning")
+
+    @work(group="ask")
+    async def action_model(self) -> None:
+        """Another model for the calls from now on; a failed call that is sent again goes to it too."""
+        current = self.current
+        if current is None:
+            return
+        launcher = self._workspace.launcher
+        name = await self.app.push_screen_wait(
+            EditScreen(
+                "Model for the calls from now on, as PROVIDER:NAME · ctrl+s takes it",
+                current.state.model,
+                lambda text: launcher.model(text.strip()),
+            )
+        )
+        if name is not None:
+            name = name.strip()
+            await current.session.change_model(launcher.model(name), launcher.price(name))
+
+    def chosen_call(self) -> int:
+        """The model call that the user looks at; the last one unless another is chosen."""
+        return self.current.state.call if self.current is not None else 0
+
+    def action_raw(self) -> None:
+        from agentscope_tui.tui.screens.raw import RawScreen
+
+        if self.current is not None:
+            call = self.chosen_call()
+            self.app.push_screen(RawScreen(self.current.opened.folder.wire_of(call), call))
 
     def action_messages(self) -> None:
         from agentscope_tui.tui.screens.messages import MessagesScreen

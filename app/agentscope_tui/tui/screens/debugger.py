@@ -62,8 +62,7 @@ class DebuggerScreen(SessionControls):
     def __init__(
         self, workspace: Workspace, history: MessageHistory, *, first_row: int | None = None
     ) -> None:
-        super().__init__()
-        self._workspace = workspace
+        super().__init__(workspace)
         self._history = history
         self._first_row = first_row
         self._editing: str | None = None
@@ -217,6 +216,12 @@ class DebuggerScreen(SessionControls):
         if index is None:
             self._preview()
         self.refresh_acts()
+
+    def chosen_call(self) -> int:
+        position = self.query_one(Transcript).cursor
+        if self.current is not None and position is not None:
+            return self.current.state.entries[position].call or super().chosen_call()
+        return super().chosen_call()
 
     # The composer
 
