@@ -137,8 +137,9 @@ class Terminal:
         return int(code)
 
     def after_the_app(self) -> str:
-        """What was printed after the app had left the screen."""
-        return self.raw.rpartition(b"\x1b[?1049l")[2].decode(errors="replace")
+        """What was printed after the app had left the screen, without escape sequences."""
+        printed = self.raw.rpartition(b"\x1b[?1049l")[2].decode(errors="replace")
+        return re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", printed)
 
     def _read(self) -> None:
         try:

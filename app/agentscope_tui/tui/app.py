@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.worker import WorkerFailed
 
 from agentscope_tui.config import Config
 from agentscope_tui.datasets.source import Dataset
@@ -40,6 +41,8 @@ class AgentScopeApp(App[None]):
         self._dataset = dataset
         self.workspace = Workspace(launcher, dataset)
         self._history = MessageHistory(config.state / "messages.jsonl")
+        self.crash: Exception | None = None
+        """The defect that ended the app."""
 
     def on_mount(self) -> None:
         theme = self._config.settings.ui.theme
@@ -64,6 +67,17 @@ class AgentScopeApp(App[None]):
         else:
             self.exit()
 
+    def _handle_exception(self, error: Exception) -> None:
+        if self.crash is None:
+            # What a worker raised comes wrapped.
+            inner = error.error if isinstance(error, WorkerFailed) else error
+            self.crash = inner if isinstance(inner, Exception) else error
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """Leave without Textual's traceback: `run_app` raises the error, and the command line logs it."""
+        self._close_messages_no_wait()
+
     async def on_unmount(self) -> None:
         await self.workspace.aclose()
 
@@ -73,6 +87,7 @@ def run_app(config: Config, options: Options) -> int:
 
     Raises:
         UserError: the dataset, the row or the theme cannot be had.
+        Exception: the defect that ended the app; the terminal is restored.
     """
     if config.untrusted is not None:
         config = _ask_for_trust(config, config.untrusted)
@@ -84,6 +99,8 @@ def run_app(config: Config, options: Options) -> int:
             f"no theme is called {theme!r}: use one of {', '.join(sorted(app.available_themes))}"
         )
     app.run()
+    if app.crash is not None:
+        raise app.crash
     return app.return_code or 0
 
 
