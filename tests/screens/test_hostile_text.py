@@ -41,7 +41,7 @@ def poisoned(text: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", TEXTS)
 async def test_no_pane_obeys_what_it_shows(stage: Stage, name: str):
     text = TEXTS[name]
-    stage.rows = [{"user_prompt": text, "system_prompt": text, "ground_truth": text, "grader": "exact"}]
+    stage.rows = [{"user_prompt": f"task {text}", "system_prompt": text, "ground_truth": text, "grader": "exact"}]
     stage.says(*poisoned(text))
     async with stage.running() as view:
         await view.opened_and_paused()
@@ -67,7 +67,7 @@ async def test_the_name_of_the_dataset_is_shown_as_text(stage: Stage):
         title = view.debugger.query_one("#rows-pane").border_title
         assert title is not None
         await view.pilot.pause()
-        assert "[b]x[@]␛[2J⟨U+202E⟩.j" in view.picture()
+        assert "[b]x[@]␛[2J⟨U+" in view.picture()
         assert raw_characters(view.picture().replace("\n", "")) == []
 
 

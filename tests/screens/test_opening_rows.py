@@ -13,7 +13,7 @@ async def test_enter_starts_the_row_in_step_mode(stage: Stage):
     stage.rows = [{"user_prompt": "count the files"}]
     stage.says(reply("I look.", bash("ls")))
     async with stage.running() as view:
-        assert "Choose a row" in view.transcript
+        assert "Press Enter on a row" in view.transcript
         assert view.focus() == "rows"
         assert "NO SESSION" in view.status
         await view.press("enter")

@@ -99,10 +99,10 @@ async def test_rewards_show_in_the_row_and_in_the_transcript(stage: Stage):
         await view.open(0)
         await view.until(lambda: "★ reward 1" in view.transcript)
         await view.until(lambda: "reward 1" in view.status)
-        assert view.row_line(0).split()[3] == "1"
+        assert view.row_line(0).split()[3:5] == ["#1", "1"]
         await view.open(1)
         await view.until(lambda: "☆ reward 0" in view.transcript)
-        assert view.row_line(1).split()[3] == "0"
+        assert view.row_line(1).split()[3:5] == ["#1", "0"]
 
 
 async def test_a_graders_own_error_is_shown_as_such(stage: Stage):

@@ -23,5 +23,5 @@ def item_of(call: CallView, now: datetime) -> CallItem:
         duration="" if duration is None else seconds(duration),
         tone=TOOL_TONES[call.state],
         active=call.state == "running",
-        waits=call.state in ("streaming", "proposed"),
+        waits=call.state in ("streaming", "proposed") or (call.state == "interrupted" and not call.started),
     )
