@@ -7,10 +7,14 @@ import sys
 import textwrap
 import uuid
 from pathlib import Path
+from typing import Any
 
+from agentscope_tui.bus import EventBus
 from agentscope_tui.runners.process import ProcessStream
+from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.wire.frame_channel import FrameChannel
 from agentscope_tui.wire.framing import MAX_FRAME, Base64Lines
+from fakes.session_rig import Rig
 
 FRAME_TOOLS = """
 import base64, json, os, sys, time
@@ -40,6 +44,15 @@ class Log(list[tuple[str, str]]):
 def program(source: str) -> list[str]:
     """The command line of a Python program that can send and receive frames."""
     return [sys.executable, "-I", "-S", "-c", FRAME_TOOLS + textwrap.dedent(source)]
+
+
+def process_rig(argv: list[str], folder: Path, model: Any, tools: Any, /, **settings: Any) -> Rig:
+    """A session whose runner is this process, in this folder."""
+    bus = EventBus("test")
+    log = RunnerLog(bus.publish)
+    stream = ProcessStream(argv, cwd=folder, env=dict(os.environ), on_log=log)
+    channel = FrameChannel(stream, Base64Lines(), log)
+    return Rig(model, tools, channel=channel, runner_log=log, bus=bus, **settings)
 
 
 def channel_to(source: str, folder: Path, log: Log | None = None, max_frame: int = MAX_FRAME) -> FrameChannel:

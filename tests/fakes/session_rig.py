@@ -22,10 +22,12 @@ from agentscope_tui.events import (
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.runners.builtin import BuiltinRunner
 from agentscope_tui.session.history import digest
+from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.state import SessionState
-from agentscope_tui.wire.channel import memory_channel
+from agentscope_tui.session.steering import text_of
+from agentscope_tui.wire.channel import Channel, memory_channel
 from fakes.engine import DEADLINE, FakeRunner, FakeTools
 
 
@@ -50,8 +52,11 @@ class Rig:
         caught_up: Callable[[], Awaitable[None]] = no_wait,
         bus: EventBus | None = None,
         wire: WireFolder | None = None,
+        channel: Channel | None = None,
+        runner_log: RunnerLog | None = None,
         **settings: Any,
     ) -> None:
+        """`channel` leads to a runner of its own, a process or a socket, that `__aenter__` starts."""
         host_end, runner_end = memory_channel()
         self.model = model
         self.tools = tools or FakeTools()
@@ -63,21 +68,24 @@ class Rig:
             self.bus.subscribe(callback)
         self.session = Session(
             SessionSettings(**{"mode": "run", **settings}),
-            channel=host_end,
+            channel=channel or host_end,
             model=model,
             tools=self.tools,
             bus=self.bus,
             grader=grader,
             caught_up=caught_up,
             wire=wire,
+            runner_log=runner_log,
         )
         self.runner = FakeRunner(runner_end)
-        self._builtin = None if own_runner else BuiltinRunner(runner_end)
+        self._own_runner = own_runner
+        self._builtin = None if own_runner or channel else BuiltinRunner(runner_end)
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Rig:
         if self._builtin is not None:
             self._task = asyncio.create_task(self._builtin.run())
+        if not self._own_runner:
             await self.session.start()
         return self
 
@@ -150,7 +158,7 @@ class Rig:
     def asked(self, number: int) -> list[tuple[str, str]]:
         """(role, text) of each message of the model's request `number`, from 1; calls as their names."""
         return [
-            (message["role"], str(message.get("content") or "") + _names(message))
+            (message["role"], text_of(message) + _names(message))
             for message in self.model.requests[number - 1].messages
         ]
 

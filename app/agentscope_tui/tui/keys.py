@@ -46,6 +46,8 @@ KEYS = (
     Key("tools", "t", "f4", "tools", "The tools with their full schemas"),
     Key("raw", "W", "alt+w", "raw call", "The chosen call as it went over the wire", show=False),
     Key("model", "M", "alt+m", "other model", "Send the calls from now on to another model", show=False),
+    Key("runner", "L", "alt+l", "runner log", "What the runner is, and what it printed", show=False),
+    Key("restart", "R", "alt+r", "restart", "Start the runner again, on the same transcript"),
     Key("back", "q", "ctrl+b", "rows", "Back to the rows; a running session may go on"),
     Key("rerun", "ctrl+r", "ctrl+r", "run again", "Run this row again from the start", show=False),
     *(

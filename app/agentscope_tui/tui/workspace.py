@@ -95,8 +95,10 @@ class Workspace:
         self.problems: dict[int, str] = {}
         """Why a row's session could not be opened, by index."""
 
-    async def open(self, task: Task) -> RowSession:
+    async def open(self, task: Task, *, restart: bool = False) -> RowSession:
         """A new session on a row; one that was there before is ended first.
+
+        `restart` brings a new runner to where that one was.
 
         Raises:
             UserError: it could not be opened or started; `problems` holds it as well.
@@ -106,7 +108,8 @@ class Workspace:
             await before.opened.aclose("run again")
         self.problems.pop(task.index, None)
         try:
-            opened = await self.launcher.open(task)
+            restarted = before.opened if before is not None and restart else None
+            opened = await self.launcher.open(task, restarted=restarted)
         except UserError as error:
             self.problems[task.index] = str(error)
             raise

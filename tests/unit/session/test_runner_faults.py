@@ -84,12 +84,18 @@ async def test_a_type_error_while_receiving_is_told_once_and_not_retried() -> No
     class Broken:
         received = 0
 
+        async def open(self) -> None:
+            return None
+
         async def send(self, frame: dict[str, Any]) -> None:
             return None
 
         async def receive(self) -> dict[str, Any] | None:
             self.received += 1
             raise TypeError("receive() takes 1 argument")
+
+        async def ending(self) -> str:
+            return "it ended"
 
         async def aclose(self) -> None:
             return None
@@ -233,6 +239,7 @@ async def test_an_end_that_is_cancelled_goes_on_and_can_be_waited_for_again() ->
 async def test_an_end_while_starting_is_the_error_of_start() -> None:
     async with Rig(FakeModel(), own_runner=True) as rig:
         starting = asyncio.create_task(rig.session.start())
+        await rig.runner.send("hello")
         await rig.runner.receive("session_start")
         await rig.session.end()
         with pytest.raises(SessionError, match="ended before its runner was ready"):

@@ -48,6 +48,7 @@ async def test_start_passes_on_what_is_given() -> None:
 async def test_a_runner_that_cannot_be_built_is_the_error_of_start() -> None:
     async with Rig(FakeModel(), own_runner=True) as rig:
         starting = asyncio.create_task(rig.session.start())
+        await rig.runner.send("hello")
         await rig.runner.receive("session_start")
         await rig.runner.send("episode_error", note="src/agent.ts is missing")
         with pytest.raises(SessionError, match=r"src/agent\.ts is missing"):
@@ -58,7 +59,14 @@ async def test_a_runner_that_cannot_be_built_is_the_error_of_start() -> None:
 
 async def test_a_runner_that_is_never_ready_fails_the_start() -> None:
     async with Rig(FakeModel(), own_runner=True, start_timeout=0.05) as rig:
+        await rig.runner.send("hello")
         with pytest.raises(SessionError, match=r"not ready within 0\.05 s"):
+            await rig.session.start()
+
+
+async def test_a_runner_that_never_says_hello_fails_the_start() -> None:
+    async with Rig(FakeModel(), own_runner=True, start_timeout=0.05) as rig:
+        with pytest.raises(SessionError, match=r"said no hello within 0\.05 s"):
             await rig.session.start()
 
 

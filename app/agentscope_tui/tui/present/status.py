@@ -15,7 +15,12 @@ Segment = tuple[str, Tone]
 
 def segments_of(state: SessionState, now: datetime) -> list[Segment]:
     """The status line of one session at the time `now`."""
-    segments = [_doing(state, now), (state.mode + (" fine" if state.fine else ""), "muted")]
+    segments: list[Segment] = [_doing(state, now), (state.mode + (" fine" if state.fine else ""), "muted")]
+    if not state.runner.answering:
+        segments.insert(0, ("RUNNER NOT ANSWERING", "error"))
+    if state.holds and (patience := state.holds[0].patience) is not None:
+        left = patience - (now - state.holds[0].at).total_seconds()
+        segments.append((f"the runner waits {seconds(max(left, 0.0))} more", "warning"))
     segments.append((f"calls {state.calls_used}{_of(state.limit('calls'))}", "muted"))
     segments.append((f"actions {state.actions_used}{_of(state.limit('tool_actions'))}", "muted"))
     segments.append(sandbox_segment(state.started.confinement if state.started else "none"))

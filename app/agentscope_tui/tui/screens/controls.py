@@ -60,7 +60,9 @@ class SessionControls(Screen[None]):
                 return bool(holds) and action in holds[0].allows
             case "model":
                 return current is not None and current.state.streaming_call is None
-            case "compose" | "messages" | "tools" | "raw":
+            case "restart":
+                return session is not None and session.status == "failed"
+            case "compose" | "messages" | "tools" | "raw" | "runner":
                 return session is not None
             case "rerun" | "back":
                 return self.index is not None
@@ -148,6 +150,12 @@ class SessionControls(Screen[None]):
         if self.current is not None:
             call = self.chosen_call()
             self.app.push_screen(RawScreen(self.current.opened.folder.wire_of(call), call))
+
+    def action_runner(self) -> None:
+        from agentscope_tui.tui.screens.runner_log import RunnerLogScreen
+
+        if self.current is not None:
+            self.app.push_screen(RunnerLogScreen(self.current.state))
 
     def action_messages(self) -> None:
         from agentscope_tui.tui.screens.messages import MessagesScreen

@@ -169,7 +169,7 @@ class DebuggerScreen(SessionControls):
     def _row_opened(self, event: RowList.RowOpened) -> None:
         self._open_row(self._workspace.dataset.offset + event.position)
 
-    def _open_row(self, index: int, *, again: bool = False) -> None:
+    def _open_row(self, index: int, *, again: bool = False, restart: bool = False) -> None:
         """Show a row's session; start one where there is none."""
         existing = self._workspace.sessions.get(index)
         if existing is not None and not again:
@@ -182,14 +182,14 @@ class DebuggerScreen(SessionControls):
             self._focus("transcript")
         elif index not in self._opening:
             self._opening.add(index)
-            self._start(row)
+            self._start(row, restart)
 
     @work(group="open")
-    async def _start(self, task: Task) -> None:
+    async def _start(self, task: Task, restart: bool) -> None:
         self._show(None, task.index, problem=STARTING)
         problem = ""
         try:
-            await self._workspace.open(task)
+            await self._workspace.open(task, restart=restart)
         except UserError as error:
             problem = str(error)
         except Exception as error:
@@ -303,6 +303,11 @@ class DebuggerScreen(SessionControls):
         if running is not None and running.active and not await self._confirmed(question, "run again"):
             return
         self._open_row(index, again=True)
+
+    def action_restart(self) -> None:
+        """After the runner died: a new one goes on where it was."""
+        if self.index is not None:
+            self._open_row(self.index, again=True, restart=True)
 
     @work(group="ask")
     async def action_back(self) -> None:
