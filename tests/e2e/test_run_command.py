@@ -56,7 +56,7 @@ def test_a_transcript_and_the_events_as_recorded(tmp_path: Path):
 
 def test_events_on_standard_output_are_all_there_is(tmp_path: Path):
     rows = write_rows(tmp_path, {"user_prompt": "first"})
-    model = write_script(tmp_path, {"text": "hello \ud83d\ude00 \u202e"})
+    model = write_script(tmp_path, {"text": "hello \U0001f600 \u202e"})
     done = run(tmp_path, str(rows), "--model", model, "--events", "-")
     assert done.returncode == 0
     assert done.stdout == recorded(tmp_path)
@@ -66,7 +66,7 @@ def test_events_on_standard_output_are_all_there_is(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--row", "9"], 2, "there are rows 0 to 2"),
+        (["--row", "9"], 2, "valid rows are 0 to 2"),
         (["--row", "1"], 1, "user_prompt"),
         (["--row", "0", "--grader", "numeric"], 1, "reward (numeric): error"),
         (["--row", "0", "--row", "2"], 0, "hello"),

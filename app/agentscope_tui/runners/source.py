@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError
+from agentscope_tui.model_choice import known_keys
 from agentscope_tui.runners.builtin import BuiltinRunner
 from agentscope_tui.runners.environment import runner_environment
 from agentscope_tui.runners.process import ProcessStream
@@ -44,7 +45,6 @@ class RunnerChoice:
 def choice_of(config: Config) -> RunnerChoice:
     """What the settings choose."""
     runner = config.settings.runner
-    key, _ = config.api_key()
     return RunnerChoice(
         command=runner.command,
         listen=runner.listen,
@@ -54,7 +54,7 @@ def choice_of(config: Config) -> RunnerChoice:
         max_frame=runner.max_frame << 20,
         cwd=config.cwd,
         environ=config.environ,
-        secrets=[key] if key else [],
+        secrets=known_keys(config),
     )
 
 
