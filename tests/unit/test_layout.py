@@ -1,4 +1,4 @@
-"""How the code is laid out: sizes of files, finished work, named bindings, style sheets of theme variables."""
+"""How the code is laid out: sizes of files, finished work, named bindings, styles of theme variables."""
 
 from __future__ import annotations
 

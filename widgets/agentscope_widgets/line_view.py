@@ -96,7 +96,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def row_at(self, y: int) -> Row:
         """The line on row `y` of the view, counted from its top; it may be shorter than the view."""
-        raise NotImplementedError
+        return []
 
     def shows_placeholder(self) -> bool:
         """Whether there is nothing but the placeholder to show."""

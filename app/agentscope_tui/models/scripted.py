@@ -77,6 +77,10 @@ class ScriptedModel:
             raise ModelError(reply.error.message, kind=reply.error.kind, usage=usage)
         return completion.model_copy(update={"usage": estimate_usage(request, completion)})
 
+    def skip(self, messages: list[Message]) -> None:
+        """Use up the reply for this request: it was given before, in the session that is being replayed."""
+        self._take_reply(messages)
+
     async def aclose(self) -> None:
         """There is nothing to close."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import (
@@ -135,6 +135,13 @@ class Replay:
             asyncio.get_running_loop().call_soon(self._session.give_up)
 
 
+@runtime_checkable
+class _Skips(Protocol):
+    """A model whose answers follow each other: one that was given before must not come again."""
+
+    def skip(self, messages: list[Message]) -> None: ...
+
+
 class _ReplayedModel:
     """A model behind a recording."""
 
@@ -157,6 +164,8 @@ class _ReplayedModel:
         call = await self._replay.next_call()
         if call is None:
             return await self._model.complete(request, on_delta, on_retry=on_retry, wire=wire)
+        if isinstance(self._model, _Skips):
+            self._model.skip(request.messages)
         text = call.partial if call.completion is None else call.completion.text
         if text:
             on_delta(Delta(text=text))

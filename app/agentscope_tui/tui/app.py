@@ -31,7 +31,14 @@ class AgentScopeApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS_PATH: ClassVar = sorted(styles_dir().glob("*.tcss"))
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt_or_copy", "interrupt", show=False, id="app.interrupt"),
+        Binding(
+            "ctrl+c",
+            "interrupt_or_copy",
+            "interrupt",
+            show=False,
+            id="app.interrupt",
+            tooltip="Interrupt the turn",
+        ),
     ]
 
     def __init__(self, config: Config, options: Options, launcher: Launcher, dataset: Dataset) -> None:

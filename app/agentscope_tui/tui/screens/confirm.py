@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Key
@@ -27,7 +27,9 @@ class Choice:
 class ConfirmScreen(ModalScreen[str | None]):
     """Gives the chosen value, or None when it was left with esc."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "leave", "cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "cancel", id="confirm.leave", tooltip="Leave everything as it was")
+    ]
 
     def __init__(self, question: str, choices: Sequence[Choice]) -> None:
         super().__init__()

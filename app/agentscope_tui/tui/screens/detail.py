@@ -19,7 +19,7 @@ class DetailScreen(ModalScreen[None]):
     """Shows blocks; a subclass makes them. `j` changes to the other form where there is one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "back", id="detail.leave"),
+        Binding("escape,q", "leave", "back", id="detail.leave", tooltip="Back to the session"),
         Binding(
             "j", "other_form", "as JSON", id="detail.json", tooltip="Show the same as JSON, or as text again"
         ),

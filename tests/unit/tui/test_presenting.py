@@ -1,0 +1,216 @@
+"""Session state as rows, calls, blocks and status: pure functions over states that events made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.events import (
+    AssistantMessage,
+    ErrorOccurred,
+    Event,
+    Graded,
+    LlmRequestSent,
+    Paused,
+    SessionEnded,
+    SessionStarted,
+    StateChanged,
+    ToolCallStarted,
+    ToolResult,
+    UsageReported,
+    UserMessageSent,
+)
+from agentscope_tui.models.chat import FunctionCall, ToolCallPart
+from agentscope_tui.session.state import SessionState
+from agentscope_tui.session.views import CallView
+from agentscope_tui.tui.present.calls import item_of
+from agentscope_tui.tui.present.rows import cells_of, row_state
+from agentscope_tui.tui.present.status import segments_of
+from agentscope_tui.tui.present.transcript import RESULT_SHOWN, block_of
+from agentscope_tui.tui.present.words import argument_summary, dollars, pretty_arguments, seconds, thousands
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+TASK = Task(index=3, line=4, prompt="do it")
+
+
+def state_of(*events: Event) -> SessionState:
+    """The fold over these events, a second apart."""
+    state = SessionState()
+    for number, event in enumerate(events, start=1):
+        at = START + timedelta(seconds=number)
+        state.apply(event.model_copy(update={"seq": number, "at": at}))  # type: ignore[arg-type]
+    return state
+
+
+def begun(**limits: Any) -> list[Event]:
+    return [
+        SessionStarted(version="1", limits={"calls": 60, "tool_actions": 40, **limits}, confinement="bwrap"),
+        UserMessageSent(msg_id="m", text="do it", turn=1),
+        StateChanged(status="running", turn=1),
+        LlmRequestSent(call=1, turn=1, req_id="r"),
+    ]
+
+
+def answered(*calls: tuple[str, str]) -> AssistantMessage:
+    parts = [
+        ToolCallPart(id=f"c{number}", function=FunctionCall(name=name, arguments=arguments))
+        for number, (name, arguments) in enumerate(calls, start=1)
+    ]
+    return AssistantMessage(call=1, text="I act", tool_calls=parts, duration=1.25, finish_reason="stop")
+
+
+def status(state: SessionState, after: float = 10) -> list[str]:
+    return [text for text, _ in segments_of(state, START + timedelta(seconds=after))]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.4, "59 s"), (187, "3:07"), (3727, "1:02:07")],
+)
+def test_durations(value: float, text: str):
+    assert seconds(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(950, "950"), (12_345, "12.3k"), (1_234_567, "1.2M")])
+def test_counts(value: int, text: str):
+    assert thousands(value) == text
+
+
+def test_costs():
+    assert (dollars(0.0042), dollars(1.251)) == ("$0.0042", "$1.25")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "summary"),
+    [
+        ('{"command": "ls -la"}', "ls -la"),
+        ('{"path": "a", "content": "b"}', 'path="a" content="b"'),
+        ('{"number": 3}', "3"),
+        ('{"path": "a', '{"path": "a'),
+        ("[1]", "[1]"),
+        ("", ""),
+    ],
+)
+def test_arguments_on_one_line(arguments: str, summary: str):
+    assert argument_summary(CallView("c", 1, "bash", arguments)) == summary
+
+
+def test_broken_arguments_are_shown_as_they_are():
+    assert pretty_arguments(CallView("c", 1, "bash", '{"a')) == '{"a'
+    assert pretty_arguments(CallView("c", 1, "bash", '{"a": "ü"}')) == '{\n  "a": "ü"\n}'
+
+
+@pytest.mark.parametrize(
+    ("events", "word"),
+    [
+        ([], "starting"),
+        ([StateChanged(status="idle")], "idle"),
+        (begun(), "running"),
+        ([*begun(), answered(), Paused(hold=1, step="completion", call=1)], "paused"),
+        ([*begun(), Paused(hold=1, step="failed_call", call=1)], "waiting"),
+        ([*begun(), StateChanged(status="interrupting", turn=1)], "stopping"),
+        ([*begun(), StateChanged(status="idle", turn=1, outcome="completed")], "done"),
+        ([*begun(), StateChanged(status="idle", turn=1, outcome="failed")], "failed"),
+        ([*begun(), StateChanged(status="idle", turn=1, outcome="interrupted")], "stopped"),
+        ([*begun(), StateChanged(status="idle", turn=1, outcome="limit")], "limit"),
+        ([*begun(), SessionEnded(status="failed", reason="the runner died")], "failed"),
+    ],
+)
+def test_a_row_tells_its_sessions_state(events: list[Event], word: str):
+    glyph, shown, _ = row_state(state_of(*events))
+    assert shown == word
+    assert glyph
+
+
+def test_the_cells_of_a_row():
+    assert cells_of(RowError(2, 3, "no prompt"), None, None).state == "bad row"
+    fresh = cells_of(TASK, None, None)
+    assert (fresh.index, fresh.state, fresh.prompt) == (3, "", "do it")
+    assert cells_of(TASK, None, "no model").state == "error"
+    done = state_of(*begun(), answered(), Graded(grader="exact", turn=1, reward=0.5))
+    assert cells_of(TASK, done, None).reward == "0.5"
+    broken = state_of(*begun(), Graded(grader="exact", turn=1, error="no ground truth"))
+    assert cells_of(TASK, broken, None).reward == "error"
+
+
+def test_a_running_call_shows_the_time_since_it_began():
+    call = ToolCallStarted(call_id="c1", call=1, req_id="r", name="bash", arguments={"command": "x"})
+    state = state_of(*begun(), answered(("bash", '{"command": "x"}')), call)
+    item = item_of(state.calls[0], START + timedelta(seconds=8.5))
+    assert (item.state, item.duration, item.arguments) == ("running", "2.5 s", "x")
+    assert status(state, after=8.5)[0] == "RUNNING bash 2.5 s"
+
+
+def test_the_status_line_says_what_it_waits_for_and_what_was_used():
+    usage = UsageReported(call=1, input_tokens=12_345, output_tokens=50, cost=0.02)
+    hold = Paused(hold=1, step="completion", call=1, allows=["pass", "edit"])
+    texts = status(state_of(*begun(), answered(), usage, hold))
+    assert texts[0] == "PAUSED after call #1"
+    wanted = ["calls 1/60", "actions 0/40", "sandbox bwrap", "12.3k in 50 out tok", "$0.0200", "turn 1"]
+    assert [text for text in wanted if text not in texts] == []
+    assert "8.0 s" in texts
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        ("tool_call", "PAUSED before bash"),
+        ("tool_result", "PAUSED after bash"),
+        ("failed_call", "CALL #1 FAILED: r retry, x give up"),
+    ],
+)
+def test_the_status_line_names_the_step(step: Any, text: str):
+    hold = Paused(hold=1, step=step, call=1, call_id="c1")
+    assert status(state_of(*begun(), answered(("bash", "{}")), hold))[0] == text
+
+
+def test_an_unconfined_session_says_so_and_unlimited_ones_no_limit():
+    state = state_of(SessionStarted(version="1"), UserMessageSent(msg_id="m", text="x", turn=1))
+    texts = status(state)
+    assert "NO SANDBOX" in texts
+    assert "calls 0" in texts
+
+
+def test_a_failed_turn_says_why():
+    state = state_of(*begun(), StateChanged(status="idle", turn=1, outcome="failed", reason="no\nkey"))
+    assert status(state)[0] == "FAILED: no⏎key"
+
+
+def test_an_answer_is_markdown_with_its_facts_at_the_right():
+    state = state_of(*begun(), answered(), UsageReported(call=1, output_tokens=7))
+    user, answer = (block_of(state, position) for position in range(2))
+    assert (user.kind, user.body, user.format) == ("user", "do it", "plain")
+    assert (answer.format, answer.margin) == ("markdown", ("#1", "1.2 s", "7 tok"))
+
+
+def test_a_cut_off_answer_is_marked():
+    cut = answered().model_copy(update={"partial": True, "finish_reason": "length"})
+    title = block_of(state_of(*begun(), cut), 1).title
+    assert title == "assistant · cut off · cut off at the output limit"
+
+
+def test_a_tool_call_folds_to_a_line_and_its_long_result_is_cut():
+    long = "x" * (RESULT_SHOWN + 5)
+    result = ToolResult(
+        call_id="c1", call=1, name="bash", status="failed", content=long, exit_code=7, duration=2
+    )
+    state = state_of(*begun(), answered(("bash", '{"command": "x"}')), result)
+    block = block_of(state, 2)
+    assert (block.title, block.summary, block.folded) == ("✗ bash", "x", True)
+    assert block.margin == ("failed", "2.0 s", "exit 7")
+    assert "… 5 more characters: see the output pane" in block.body
+
+
+def test_errors_and_rewards_have_blocks_of_their_own():
+    state = state_of(
+        ErrorOccurred(source="model", message="no key", detail="401"),
+        Graded(grader="exact", turn=1, reward=0.0, reason="not equal"),
+        Graded(grader="exact", turn=1, error="it broke", reason="line 3"),
+    )
+    error, reward, broken = (block_of(state, position) for position in range(3))
+    assert (error.title, error.body) == ("✗ model error", "no key\n401")
+    assert (reward.title, reward.tone) == ("☆ reward 0 · exact", "error")
+    assert (broken.title, broken.body) == ("✗ grader error (exact)", "it broke\nline 3")
