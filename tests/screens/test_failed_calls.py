@@ -13,7 +13,7 @@ async def test_a_failed_call_waits_and_is_sent_again(stage: Stage):
     stage.says(BROKEN, reply("here it is"))
     async with stage.running() as view:
         await view.open()
-        await view.until(lambda: "CALL #1 FAILED: r retry, x give up" in view.status)
+        await view.until(lambda: "CALL #1 FAILED, r retries, x gives up" in view.status)
         assert "✗ model error" in view.transcript
         assert "too many requests: try again in 20 s" in view.transcript
         assert "✗ waiting" in view.row_line(0)

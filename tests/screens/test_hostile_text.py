@@ -14,8 +14,10 @@ from hostile import HOSTILE, raw_characters
 from screens.stage import PANES, Stage, View, bash, reply
 from widgets.pane_app import shown
 
-# YAML and JSON lines cannot carry what no encoding has.
-TEXTS = {name: text[:3000] for name, text in HOSTILE.items() if name != "surrogate"}
+# YAML and JSON lines cannot carry what no encoding has. Each text has tests in the widgets; here they come in
+# groups, cut short, because what is tested is that every place of the screen makes them safe.
+TEXTS = [text[:400] for name, text in HOSTILE.items() if name != "surrogate"]
+GROUPS = {f"{start}": "\n\n".join(TEXTS[start::4]) for start in range(4)}
 
 
 def assert_clean(view: View) -> None:
@@ -38,10 +40,11 @@ def poisoned(text: str) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", GROUPS)
 async def test_no_pane_obeys_what_it_shows(stage: Stage, name: str):
-    text = TEXTS[name]
-    stage.rows = [{"user_prompt": f"task {text}", "system_prompt": text, "ground_truth": text, "grader": "exact"}]
+    text = GROUPS[name]
+    task = {"user_prompt": f"task {text}", "system_prompt": text, "ground_truth": text}
+    stage.rows = [{**task, "grader": "exact"}]
     stage.says(*poisoned(text))
     async with stage.running() as view:
         await view.opened_and_paused()

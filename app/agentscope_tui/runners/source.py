@@ -75,8 +75,9 @@ class RunnerSource:
         }
         if len(chosen) > 1:
             raise UsageError(f"{' and '.join(chosen)} exclude each other: name one runner")
-        self.name = next((f"{flag.strip('-')} {value}" for flag, value in chosen.items()), "builtin")
-        """For the first event and the status line: `builtin`, `runner node r.ts`, `listen HOST:PORT` ..."""
+        dialed_name = next((f"{flag.strip('-')} {value}" for flag, value in chosen.items()), "builtin")
+        self.name = choice.command or dialed_name
+        """For the first event and the status line: `builtin`, `node r.ts`, `listen HOST:PORT` ..."""
         self._argv = _split(choice.command) if choice.command is not None else []
         address = choice.listen or choice.connect
         self._address = parse_address(address, remote=choice.remote) if address is not None else None

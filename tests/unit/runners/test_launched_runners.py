@@ -68,7 +68,7 @@ async def test_a_row_runs_on_a_process(tmp_path: Path) -> None:
     assert state.calls[0].content == "The text of a."
     assert state.started is not None
     assert state.started.system.endswith("- a: All about a")
-    assert state.started.runner.startswith("runner sh -c")
+    assert state.started.runner.startswith("sh -c")
     assert json.loads((opened.folder.path / "meta.json").read_text())["runner"] == state.started.runner
     await opened.aclose()
     await bench.launcher.aclose()

@@ -159,7 +159,7 @@ def test_the_status_line_says_what_it_waits_for_and_what_was_used():
     [
         ("tool_call", "PAUSED before bash"),
         ("tool_result", "PAUSED after bash"),
-        ("failed_call", "CALL #1 FAILED: r retry, x give up"),
+        ("failed_call", "CALL #1 FAILED, r retries, x gives up"),
     ],
 )
 def test_the_status_line_names_the_step(step: Any, text: str):

@@ -60,7 +60,8 @@ def _doing(state: SessionState, now: datetime) -> Segment:
             case "tool_result":
                 return f"PAUSED after {name}{more}", "warning"
             case "failed_call":
-                return f"CALL #{hold.call} FAILED: r retry, x give up{more}", "error"
+                why = f": {safe_line(state.last_error, 70)}" if state.last_error else ""
+                return f"CALL #{hold.call} FAILED{more}, r retries, x gives up{why}", "error"
     match state.status:
         case "starting":
             return "STARTING", "accent"
