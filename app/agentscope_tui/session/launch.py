@@ -274,7 +274,6 @@ class Launcher:
         self, task: Task, folder: SessionFolder, mode: Literal["step", "run"] | None, patient: bool
     ) -> SessionSettings:
         settings = self._settings
-        price = settings.model.prices.get(self._model_name)
         system = settings.session.system if task.system is None else task.system
         return SessionSettings(
             system="\n\n".join([system, skill_index(self._skills)]) if self._skills else system,
@@ -289,7 +288,7 @@ class Launcher:
             model=ModelSettings(
                 max_output_tokens=settings.model.max_output_tokens,
                 temperature=settings.model.temperature,
-                price=Price(price.input, price.output, price.cached) if price else None,
+                price=self.price(self._model_name),
             ),
             limits=Limits(**settings.limits.model_dump()),
             conversation_scope=settings.session.conversation_scope,
