@@ -111,17 +111,6 @@ class SessionDrawing:
         if call is not None:
             self._show_output(row, call)
 
-    def return_text(self, text: str) -> None:
-        """Put text back into the composer, before what is there."""
-        self._composer.text = "\n\n".join(part for part in (text, self._composer.text) if part)
-        self._composer.move_cursor(self._composer.document.end)
-
-    def edit_text(self, msg_id: str | None, text: str) -> None:
-        """Put this text into the composer: a queued message to edit, or what was there before (None)."""
-        self._composer.border_title = "" if msg_id is None else "editing · esc leaves it as it was"
-        self._composer.text = text
-        self._composer.move_cursor(self._composer.document.end)
-
     def _rest(self, row: RowSession, now: datetime) -> None:
         state = row.state
         steers = [

@@ -13,7 +13,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
-from textual.content import Content
 from textual.events import Resize
 from textual.reactive import var
 from textual.widget import Widget
@@ -24,15 +23,14 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.tui.drawing import STARTING, SessionDrawing
 from agentscope_tui.tui.keys import PANES
 from agentscope_tui.tui.message_history import MessageHistory
-from agentscope_tui.tui.scanning import DatasetRows, scan_dataset
+from agentscope_tui.tui.panes.rows_pane import RowsPane
+from agentscope_tui.tui.panes.session_pane import SessionPane
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
 from agentscope_tui.tui.screens.controls import SessionControls
 from agentscope_tui.tui.workspace import RowSession, Workspace
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.output_view import OutputView
-from agentscope_widgets.row_list import RowList
-from agentscope_widgets.safe_text import safe_line
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
@@ -65,10 +63,7 @@ class DebuggerScreen(SessionControls):
         super().__init__(workspace)
         self._history = history
         self._first_row = first_row
-        self._editing: str | None = None
-        self._put_aside = ""
         self._opening: set[int] = set()
-        self._rows = DatasetRows(workspace)
 
     def compose(self) -> ComposeResult:
         yield Static(id="too-small")
@@ -78,12 +73,8 @@ class DebuggerScreen(SessionControls):
         )
         yield Tabs(*tabs, id="tabs")
         with Horizontal(id="panes"):
-            with Container(id="rows-pane", classes="pane"):
-                yield RowList(id="rows")
-            with Vertical(id="session-pane", classes="pane"):
-                yield Transcript(id="transcript")
-                yield SteerQueue(id="queue")
-                yield Composer(id="composer")
+            yield RowsPane(self._workspace, id="rows-pane", classes="pane")
+            yield SessionPane(self._history, id="session-pane", classes="pane")
             with Vertical(id="work"):
                 with Container(id="calls-pane", classes="pane"):
                     yield CallList(id="calls")
@@ -95,20 +86,19 @@ class DebuggerScreen(SessionControls):
     def on_mount(self) -> None:
         self._drawing = SessionDrawing(self)
         self.query_one("#tabs", Tabs).can_focus = False
-        self.query_one(RowList).set_source(self._rows)
-        self.query_one(Composer).past_messages = self._history.messages
-        self._name_panes()
+        self.query_one("#calls-pane").border_title = "Tool calls"
         self._show(None, None)
-        self.refresh_rows()
-        scan_dataset(self, self._workspace.dataset)
         self.set_interval(FRAME, self._pump)
         if self._first_row is not None:
             self._open_row(self._first_row)
 
-    def _name_panes(self) -> None:
-        path = self._workspace.dataset.path
-        for name, title in (("rows", f"Rows · {safe_line(path.name, 60)}"), ("calls", "Tool calls")):
-            self.query_one(f"#{name}-pane").border_title = Content(title)
+    @property
+    def _rows_pane(self) -> RowsPane:
+        return self.query_one(RowsPane)
+
+    @property
+    def _session_pane(self) -> SessionPane:
+        return self.query_one(SessionPane)
 
     # What sessions do
 
@@ -116,58 +106,27 @@ class DebuggerScreen(SessionControls):
         """Fold what is new in every session, and draw what changed of the one on screen."""
         for row in self._workspace.sessions.values():
             changed, returned = row.pump()
-            shown = row is self.current
             if returned:
-                self._give_back(row, returned, shown)
+                self._session_pane.give_back(row, returned)
             if changed:
-                self._refresh_row(row.index)
-                if shown:
+                self._rows_pane.refresh_row(row.index)
+                if row is self.current:
                     self._drawing.update(row)
                     self.refresh_acts()
         if self.current is not None:
             self._drawing.tick(self.current)
 
-    def _give_back(self, row: RowSession, texts: list[str], shown: bool) -> None:
-        """Undelivered steers return to the composer, before what is being typed there."""
-        composer = self.query_one(Composer)
-        if shown:
-            edited = composer.text if self._editing is not None else ""
-            self._stop_editing()
-            row.draft = "\n\n".join(text for text in (composer.text, edited) if text)
-        row.draft = "\n\n".join([*texts, *([row.draft] if row.draft else [])])
-        if shown:
-            composer.text = row.draft
-            composer.move_cursor(composer.document.end)
-        self.notify(
-            "A message that no model call took is back in the composer.", title="Not delivered", timeout=4
-        )
-
-    def refresh_rows(self, grew: bool = False) -> None:
-        """The dataset's rows are more than before."""
-        rows = self.query_one(RowList)
-        if grew:
-            rows.source_grew()
-        count = len(self._rows)
-        more = "" if self._workspace.dataset.complete else "+"
-        self.query_one("#rows-pane").border_subtitle = f"{count:,}{more} row{'' if count == 1 else 's'}"
-
-    def _refresh_row(self, index: int) -> None:
-        self.query_one(RowList).refresh_row(index - self._workspace.dataset.offset)
-
     # Opening rows
 
-    @on(RowList.RowHighlighted)
-    def _row_highlighted(self) -> None:
-        if self.index is None:
-            self._preview()
-
+    @on(RowsPane.RowChosen)
     def _preview(self) -> None:
         """With no session on screen, the transcript says what the chosen row asks."""
-        self._drawing.preview(self._workspace.dataset.row_at(self.query_one(RowList).cursor))
+        if self.index is None:
+            self._drawing.preview(self._rows_pane.chosen)
 
-    @on(RowList.RowOpened)
-    def _row_opened(self, event: RowList.RowOpened) -> None:
-        self._open_row(self._workspace.dataset.offset + event.position)
+    @on(RowsPane.OpenRequested)
+    def _open_requested(self, event: RowsPane.OpenRequested) -> None:
+        self._open_row(event.index)
 
     def _open_row(self, index: int, *, again: bool = False, restart: bool = False) -> None:
         """Show a row's session; start one where there is none."""
@@ -197,24 +156,18 @@ class DebuggerScreen(SessionControls):
             problem = f"agentscope failed to open the row: {type(error).__name__}: {error} (see the log file)"
         finally:
             self._opening.discard(task.index)
-        self._refresh_row(task.index)
+        self._rows_pane.refresh_row(task.index)
         if self.index == task.index:
             opened = None if problem else self._workspace.sessions.get(task.index)
             self._show(opened, task.index, problem=problem)
             self._focus("rows" if problem else "transcript")
 
     def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
-        """Put a session on screen, or none; each session keeps its own draft."""
-        composer = self.query_one(Composer)
-        self._stop_editing()
-        if self.current is not None:
-            self.current.draft = composer.text
+        """Put a session on screen, or none."""
         self.current, self.index = row, index
-        composer.text = row.draft if row else ""
-        composer.disabled = row is None
+        self._session_pane.show(row)
         self._drawing.show(row, index, problem)
-        if index is None:
-            self._preview()
+        self._preview()
         self.refresh_acts()
 
     def chosen_call(self) -> int:
@@ -223,65 +176,19 @@ class DebuggerScreen(SessionControls):
             return self.current.state.entries[position].call or super().chosen_call()
         return super().chosen_call()
 
-    # The composer
+    # The panes
 
-    @on(Composer.Submitted)
-    def _message_sent(self, event: Composer.Submitted) -> None:
-        current, editing = self.current, self._editing
-        if current is None:
-            return
-        self._stop_editing()
-        self._history.add(event.text)
-        if editing is not None:
-            if current.session.edit_steer(editing, event.text):
-                return
-            self.notify("The message you edited had gone; this was sent as a new one.", severity="warning")
-        self.query_one(Transcript).action_go_end()
-        try:
-            current.session.send(event.text)
-        except UserError as error:
-            self._drawing.return_text(event.text)
-            self.notify(str(error), severity="error", markup=False)
-
-    @on(Composer.EmptySubmitted)
-    def _nothing_sent(self) -> None:
-        if self._editing is None:
-            self.action_step()
+    @on(SessionPane.StepRequested)
+    def _step_requested(self) -> None:
+        self.action_step()
 
     @on(Composer.Left)
     def _composer_left(self) -> None:
-        self._stop_editing()
         self._focus("transcript")
 
     @on(SteerQueue.SteerEditRequested)
-    def _edit_steer(self, event: SteerQueue.SteerEditRequested) -> None:
-        """Edit a queued steer in the composer; it keeps its place and may be taken meanwhile."""
-        steers = self.current.state.steers if self.current else []
-        for steer in steers:
-            if steer.msg_id == event.key:
-                self._stop_editing()
-                self._put_aside = self.query_one(Composer).text
-                self._editing = steer.msg_id
-                self._drawing.edit_text(steer.msg_id, steer.text)
-                self._focus("composer")
-
-    def _stop_editing(self) -> None:
-        """The composer is for new messages again, and has the text that an edit had put aside."""
-        if self._editing is not None:
-            self._editing = None
-            self._drawing.edit_text(None, self._put_aside)
-
-    @on(SteerQueue.SteerWithdrawRequested)
-    def _withdraw_steer(self, event: SteerQueue.SteerWithdrawRequested) -> None:
-        if self.current is not None:
-            self.current.session.withdraw_steer(event.key)
-
-    @on(SteerQueue.SteerMoveRequested)
-    def _move_steer(self, event: SteerQueue.SteerMoveRequested) -> None:
-        if self.current is not None:
-            queued = [one.msg_id for one in self.current.state.steers if one.status == "queued"]
-            if event.key in queued:
-                self.current.session.move_steer(event.key, queued.index(event.key) + event.offset)
+    def _steer_edited(self) -> None:
+        self._focus("composer")
 
     @on(CallList.CallHighlighted)
     def _call_highlighted(self, event: CallList.CallHighlighted) -> None:
