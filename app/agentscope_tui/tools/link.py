@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.tools.pipes import OutputPipe
-from agentscope_tui.tools.sandbox import Sandbox
+from agentscope_tui.tools.sandbox import SUPERVISOR, Sandbox
 from agentscope_tui.tools.supervisor import EXIT, GONE, KILL, READY, RECORD, SPAWN
 
 _START_SECONDS = 20.0
@@ -95,15 +96,18 @@ class SupervisorLink:
         self._ended = asyncio.Event()
         self._received = bytearray()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed by aclose)
+        self._tmp = sandbox.private_tmp(workdir)
         self._socket, theirs = socket.socketpair()
         with theirs:
-            argv = sandbox.wrap([*sandbox.supervisor, str(theirs.fileno())], workdir)
+            argv = sandbox.wrap(sandbox.script(SUPERVISOR, str(theirs.fileno())), workdir)
             try:
+                if self._tmp is not None:
+                    self._tmp.mkdir(mode=0o700, exist_ok=True)
                 self._process = _launch(argv, sandbox.environment(workdir), theirs.fileno(), self._log)
             except OSError as error:
                 self._socket.close()
                 self._log.close()
-                raise ProcessError(f"cannot start {argv[0]}: {error.strerror}") from error
+                raise ProcessError(f"cannot start {argv[0]}: {error.strerror or error}") from error
         self._socket.setblocking(False)
         self._loop.add_reader(self._socket, self._receive)
 
@@ -118,16 +122,20 @@ class SupervisorLink:
         except TimeoutError:
             raise ProcessError("the tool supervisor hangs at its start; try another `sandbox`") from None
 
-    async def spawn(self, request: bytes, *, stdin: int | None = None) -> Call:
+    async def spawn(self, request: bytes, *, stdin: int | bytes | None = None) -> Call:
         """Have a command run: `request` is JSON as supervisor.py takes it, of any size.
 
-        `stdin` is a descriptor for the command, which the caller closes here; without, its stdin is empty.
+        `stdin` is a descriptor for the command, which the caller closes here, or what there is to read from
+        it; without, its stdin is empty.
         """
         self._count += 1
         call = Call(self._count)
         try:
             call.open_pipes()
-            with _memory_file(request) as fd:
+            with ExitStack() as files:
+                fd = files.enter_context(_memory_file(request))
+                if isinstance(stdin, bytes):
+                    stdin = files.enter_context(_memory_file(stdin))
                 given = [] if stdin is None else [stdin]
                 await self._send(SPAWN, call.ident, [fd, *(pipe.write_fd for pipe in call.pipes), *given])
         except BaseException as error:
@@ -165,6 +173,8 @@ class SupervisorLink:
         self._end("the session's tools were closed")
         self._socket.close()
         self._log.close()
+        if self._tmp is not None:
+            await asyncio.to_thread(shutil.rmtree, self._tmp, ignore_errors=True)
 
     async def _send(self, kind: int, ident: int, fds: Sequence[int] = ()) -> None:
         record = RECORD.pack(kind, ident, 0)
@@ -234,4 +244,5 @@ def _memory_file(data: bytes) -> Iterator[int]:
     with os.fdopen(os.memfd_create("request"), "wb") if memory else tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
+        file.seek(0)
         yield file.fileno()

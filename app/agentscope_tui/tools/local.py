@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import codecs
+import json
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agentscope_tui.errors import UserError
-from agentscope_tui.tools import declarations, files
+from agentscope_tui.tools import declarations
 from agentscope_tui.tools.arguments import check_arguments
 from agentscope_tui.tools.capping import CappedText
+from agentscope_tui.tools.files import FileError
 from agentscope_tui.tools.process import ExitStatus, ProcessHost
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.tools.spec import OnOutput, Stream, ToolOutcome
 
+FILE_TOOL = Path(__file__).with_name("file_tool.py")
 _TIMEOUT_CODE = 124
 """The exit code of the `timeout` command."""
 _MAX_ARGUMENT = 30_000
@@ -63,22 +65,20 @@ class LocalTools:
         if name not in self._specs:
             raise UserError(f"tool {name!r} not available (there are: {', '.join(self._specs)})")
         check_arguments(self._specs[name], arguments)
-        root, given = self.workdir, arguments
         match name:
             case "bash":
-                return await self._bash(given["command"], on_output)
+                return await self._bash(arguments["command"], on_output)
             case "read_file":
-                text, was_cut = await asyncio.to_thread(files.read_text, root, given["path"], self._cap)
+                text, was_cut = await self._files("read_text", path=arguments["path"], cap=self._cap)
                 return ToolOutcome(content=text.replace("\0", "�"), truncated=was_cut)
             case "write_file":
-                done = await asyncio.to_thread(files.write_text, root, given["path"], given["content"])
-                return ToolOutcome(content=done, side_effects=True)
+                given = {name: arguments[name] for name in ("path", "content")}
+                return ToolOutcome(content=await self._files("write_text", **given), side_effects=True)
             case "edit_file":
-                edit = (given["path"], given["old"], given["new"])
-                done = await asyncio.to_thread(files.edit_text, root, *edit)
-                return ToolOutcome(content=done, side_effects=True)
+                given = {name: arguments[name] for name in ("path", "old", "new")}
+                return ToolOutcome(content=await self._files("edit_text", **given), side_effects=True)
             case "list_files":
-                return ToolOutcome(content=await asyncio.to_thread(files.list_folder, root, given["path"]))
+                return ToolOutcome(content=await self._files("list_folder", path=arguments["path"]))
             case _:
                 raise UserError(f"tool {name!r} is answered by the session, not run")
 
@@ -114,6 +114,38 @@ class LocalTools:
             exit_code=code,
             side_effects=True,
         )
+
+    async def _files(self, act: str, **arguments: Any) -> Any:
+        """What a function of `files` returns, run where commands run.
+
+        Raises:
+            FileError: it could not do it; one line for the model.
+        """
+        answer = bytearray()
+        faults = CappedText(self._cap)
+
+        async def collect(stream: Stream, data: bytes) -> None:
+            if stream == "stdout":
+                answer.extend(data)
+            else:
+                faults.add(data.decode(errors="replace"))
+
+        request = {"act": act, "arguments": {"root": str(self.workdir), **arguments}}
+        status = await self._processes.run(
+            self._sandbox.script(FILE_TOOL),
+            cwd=self.workdir,
+            env=self._sandbox.environment(self.workdir),
+            timeout=self._timeout,
+            on_output=collect,
+            stdin=json.dumps(request).encode(),
+        )
+        if status.code != 0:
+            last = faults.text(self._cap).strip().rpartition("\n")[2]
+            raise FileError(f"{arguments['path']}: the file tool failed: {last or status}")
+        said = json.loads(answer)
+        if "error" in said:
+            raise FileError(said["error"])
+        return said["result"]
 
     async def _run(
         self, command: str, timeout: float | None, on_output: OnOutput | None, env: Mapping[str, str]

@@ -53,9 +53,10 @@ class ProcessHost:
         env: Mapping[str, str],
         timeout: float | None,
         on_output: OnOutput,
+        stdin: bytes = b"",
         limits: Mapping[str, int] | None = None,
     ) -> ExitStatus:
-        """Run a command with an empty stdin and give its output to `on_output` as it comes.
+        """Run a command and give its output to `on_output` as it comes.
 
         Returns when the command has ended and what it wrote has been given; its background processes go on,
         their output dropped. After `timeout` seconds, or when the task is cancelled or `on_output` raises,
@@ -67,7 +68,7 @@ class ProcessHost:
         """
         link = await self._running()
         request = {"argv": [*argv], "cwd": str(cwd), "env": {**env}, "limits": {**(limits or {})}}
-        call = await link.spawn(json.dumps(request).encode())
+        call = await link.spawn(json.dumps(request).encode(), stdin=stdin or None)
         pumps = [asyncio.create_task(pipe.pump(on_output)) for pipe in call.pipes]
         try:
             waited: set[asyncio.Future[Any]] = {call.exit, *pumps}

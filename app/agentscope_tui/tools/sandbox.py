@@ -1,31 +1,35 @@
-"""What holds a session's commands in: bubblewrap where it works, else nothing.
+"""What holds a session's commands in: bubblewrap, else Landlock, else nothing.
 
 One bwrap wraps the supervisor of a session, so its commands share a private /tmp, one PID namespace (which
 the kernel ends whole) and, unless allowed, no network. They see the system read-only and one writable
 folder; no home, no keys, no other session, none of agentscope's own state.
+
+Landlock allows the same files, and no TCP. It gives no /tmp: TMPDIR is a folder beside the session's. Other
+processes stay visible (not their memory or environment), UDP and Unix sockets in the file system usable.
 """
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, assert_never
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.tools.environment import tool_environment
 
-SandboxMode = Literal["auto", "bwrap", "none"]
+SandboxKind = Literal["bwrap", "landlock", "none"]
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-_SUPERVISOR_INSIDE = "/run/agentscope/supervisor.py"
+LANDLOCK = Path(__file__).with_name("landlock.py")
+PACKAGE = Path(__file__).parents[1]
+_INSIDE = Path("/run/agentscope")
+"""Where bubblewrap shows this package's code."""
 _PYTHON_PREFIX = Path(sys.base_prefix).resolve()
-_PYTHON = _PYTHON_PREFIX / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+PYTHON = _PYTHON_PREFIX / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 _SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
@@ -37,7 +41,7 @@ _ETC = (
     *("fonts", "inputrc", "magic", "mime.types", "terminfo"),
 )
 
-_PROBE_SECONDS = 10.0
+_DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 
 
 class SandboxError(UserError):
@@ -46,23 +50,28 @@ class SandboxError(UserError):
 
 @dataclass(frozen=True)
 class Sandbox:
-    """How commands are confined. `reason` says why not by bwrap; empty with bwrap.
+    """How commands are confined. `reason` says why not by something better; empty with bwrap.
 
     `read_only` are more folders to show inside, for example a version manager's.
     """
 
-    name: Literal["bwrap", "none"]
+    name: SandboxKind
     reason: str = ""
     network: bool = False
     read_only: tuple[Path, ...] = ()
     bwrap: str = "bwrap"
     """The program's path."""
 
-    @property
-    def supervisor(self) -> list[str]:
-        """The start of the supervisor's command line, with paths as they are inside."""
-        script = str(SUPERVISOR) if self.name == "none" else _SUPERVISOR_INSIDE
-        return [str(_PYTHON), "-I", "-S", "-X", "utf8", script]
+    def script(self, file: Path, *words: str) -> list[str]:
+        """The command line of a script of this package, with its path as it is inside."""
+        if self.name == "bwrap":
+            file = _INSIDE / PACKAGE.name / file.relative_to(PACKAGE)
+        return [str(PYTHON), "-I", "-S", "-X", "utf8", str(file), *words]
+
+    def private_tmp(self, workdir: Path) -> Path | None:
+        """The folder that stands for /tmp where the sandbox has none of its own; whoever starts it makes
+        and removes it."""
+        return workdir.resolve().parent / "tmp" if self.name == "landlock" else None
 
     def environment(self, workdir: Path) -> dict[str, str]:
         """The variables of a command: PATH has only what is visible inside, and always a `python3`."""
@@ -71,24 +80,43 @@ class Sandbox:
         if self.name == "none":
             return tool_environment(workdir) | {"PATH": os.pathsep.join([*path, python])}
         shown = [entry for entry in path if any(Path(entry).is_relative_to(p) for p in self.read_only)]
-        return tool_environment(workdir, os.pathsep.join([*shown, python, *_SYSTEM_PATH]))
+        search = os.pathsep.join([*shown, python, *_SYSTEM_PATH])
+        return tool_environment(workdir, search, tmp=str(self.private_tmp(workdir) or "/tmp"))
 
     def wrap(self, argv: Sequence[str], workdir: Path) -> list[str]:
         """The command line that runs `argv` confined, with the existing folder `workdir` writable at its
         own path. The caller gives it a clean environment: bwrap's own can be read inside.
         """
-        if self.name == "none":
-            return list(argv)
+        match self.name:
+            case "bwrap":
+                return [*self._bubble(workdir.resolve()), *argv]
+            case "landlock":
+                rules = json.dumps(self._rules(workdir.resolve()))
+                return [*self.script(LANDLOCK), rules, "--", *argv]
+            case "none":
+                return list(argv)
+            case _:
+                assert_never(self.name)
+
+    def _bubble(self, workdir: Path) -> list[str]:
         return [
             *(self.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *(["--share-net"] if self.network else []),
             *_system_mounts(),
             *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
-            *("--ro-bind", str(SUPERVISOR), _SUPERVISOR_INSIDE),
-            *self._folders(workdir.resolve()),
-            *("--remount-ro", "/", "--chdir", str(workdir.resolve()), "--"),
-            *argv,
+            *("--ro-bind", str(PACKAGE), str(_INSIDE / PACKAGE.name)),
+            *self._folders(workdir),
+            *("--remount-ro", "/", "--chdir", str(workdir), "--"),
         ]
+
+    def _rules(self, workdir: Path) -> dict[str, object]:
+        read = [*_SYSTEM, *(f"/etc/{name}" for name in _ETC), "/proc", str(_PYTHON_PREFIX), str(PACKAGE)]
+        tmp = self.private_tmp(workdir)
+        return {
+            "read": [*read, *map(str, self.read_only)],
+            "write": [str(workdir), str(tmp), *_DEVICES],
+            "network": self.network,
+        }
 
     def _folders(self, workdir: Path) -> list[str]:
         shown = {path.resolve(): "--ro-bind" for path in self.read_only}
@@ -98,67 +126,6 @@ class Sandbox:
         # Outer folders first: a mount hides what was mounted below its place before.
         inward = sorted(shown.items(), key=lambda item: len(item[0].parts))
         return [word for path, kind in inward for word in (kind, str(path), str(path))]
-
-
-async def find_sandbox(
-    mode: SandboxMode, *, network: bool = False, read_only: Sequence[Path] = ()
-) -> Sandbox:
-    """The sandbox for `mode`: `auto` takes bwrap if it works here, which is tried once per process.
-
-    Raises:
-        SandboxError: `mode` is `bwrap` and it does not work, or a `read_only` folder does not exist.
-    """
-    for path in read_only:
-        if not path.is_dir():
-            raise SandboxError(f"sandbox.read_only: there is no folder {path}; create it or remove it there")
-    if mode == "none":
-        return Sandbox("none", reason="switched off", network=True)
-    program = shutil.which("bwrap") or shutil.which("bwrap", path=str(Path(sys.executable).parent))
-    if program is None:
-        fault = "bwrap is not installed"
-    else:
-        sandbox = Sandbox("bwrap", network=network, read_only=tuple(read_only), bwrap=program)
-        fault = await _probe(program)
-        if not fault:
-            return sandbox
-    if mode == "bwrap":
-        raise SandboxError(f"{fault}; install bubblewrap, allow user namespaces, or set `sandbox` to auto")
-    return Sandbox("none", reason=fault, network=True)
-
-
-_probed: dict[str, str] = {}
-
-
-async def _probe(program: str) -> str:
-    """Why bwrap does not work here, or nothing: runs it once as a session would."""
-    if program not in _probed:
-        with tempfile.TemporaryDirectory(prefix="agentscope-") as folder:
-            sandbox = Sandbox("bwrap", bwrap=program)
-            argv = sandbox.wrap([str(_PYTHON), "-I", "-S", "-c", "import ctypes, socket"], Path(folder))
-            _probed[program] = await _fault(argv, sandbox.environment(Path(folder)))
-    return _probed[program]
-
-
-async def _fault(argv: list[str], environment: dict[str, str]) -> str:
-    nothing, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv, stdin=nothing, stdout=nothing, stderr=pipe, env=environment
-        )
-    except OSError as error:
-        return f"bwrap does not start: {error.strerror}"
-    try:
-        _, stderr = await asyncio.wait_for(process.communicate(), _PROBE_SECONDS)
-    except BaseException as error:
-        process.kill()
-        await process.wait()
-        if isinstance(error, TimeoutError):
-            return "bwrap does not work here: it hangs"
-        raise
-    if process.returncode == 0:
-        return ""
-    lines = stderr.decode(errors="replace").strip().splitlines() or [f"exit {process.returncode}"]
-    return f"bwrap does not work here: {lines[-1]}"
 
 
 def _system_mounts() -> list[str]:

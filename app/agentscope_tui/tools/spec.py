@@ -93,6 +93,23 @@ def validate_tools(specs: Sequence[Mapping[str, Any]]) -> None:
         taken[str(name)] = index
 
 
+def weaknesses(spec: Mapping[str, Any]) -> list[str]:
+    """What is allowed in a declaration and yet makes a tool hard to use, in words; best first."""
+    declaration, fault = _declaration(spec)
+    fault = fault or _name_fault(declaration.get("name")) or _parameters_fault(declaration)
+    if fault:
+        return [fault]
+    found = [] if declaration.get("description") else ["no description: the model has only the name to go by"]
+    properties = declaration["parameters"].get("properties", {})
+    for name, schema in properties.items():
+        if isinstance(schema, Mapping):
+            if not schema.keys() & {"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}:
+                found.append(f"{name} has no type: any value is allowed")
+            if not schema.get("description"):
+                found.append(f"{name} has no description")
+    return found
+
+
 def _declaration(spec: object) -> tuple[Mapping[str, Any], str]:
     """The bare declaration, and what is wrong with the envelope."""
     if not isinstance(spec, Mapping):

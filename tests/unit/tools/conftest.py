@@ -8,7 +8,8 @@ from tool_rig import Marked, Shell
 
 from agentscope_tui.tools.local import LocalTools
 from agentscope_tui.tools.process import ProcessHost
-from agentscope_tui.tools.sandbox import Sandbox, find_sandbox
+from agentscope_tui.tools.sandbox import Sandbox, SandboxError
+from agentscope_tui.tools.sandbox_probe import SandboxMode, find_sandbox
 
 
 @pytest.fixture
@@ -25,18 +26,29 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def bwrap() -> Sandbox:
-    found = await find_sandbox("auto")
-    if found.name != "bwrap":
-        pytest.skip(found.reason)
-    return found
+    return await _only("bwrap")
 
 
-@pytest.fixture(params=["bwrap", "none"])
+@pytest.fixture
+async def landlock() -> Sandbox:
+    return await _only("landlock")
+
+
+@pytest.fixture(params=["bwrap", "landlock", "none"])
 async def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    found = await find_sandbox("auto" if request.param == "bwrap" else "none")
-    if found.name != request.param:
-        pytest.skip(found.reason)
-    return found
+    return await _only(request.param)
+
+
+@pytest.fixture(params=["bwrap", "landlock"])
+async def confined(request: pytest.FixtureRequest) -> Sandbox:
+    return await _only(request.param)
+
+
+async def _only(kind: SandboxMode) -> Sandbox:
+    try:
+        return await find_sandbox(kind)
+    except SandboxError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

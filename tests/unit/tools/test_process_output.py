@@ -13,7 +13,7 @@ from tool_rig import Shell, Sink, until
 from agentscope_tui.tools.link import ProcessError
 from agentscope_tui.tools.pipes import CHUNK
 from agentscope_tui.tools.process import ProcessHost
-from agentscope_tui.tools.sandbox import find_sandbox
+from agentscope_tui.tools.sandbox_probe import find_sandbox
 
 
 @pytest.mark.parametrize(

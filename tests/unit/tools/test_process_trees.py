@@ -48,7 +48,7 @@ HOST = """
 import asyncio, sys
 from pathlib import Path
 from agentscope_tui.tools.process import ProcessHost
-from agentscope_tui.tools.sandbox import find_sandbox
+from agentscope_tui.tools.sandbox_probe import find_sandbox
 
 async def quiet(stream, data):
     pass

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from tool_rig import Shell
 
-from agentscope_tui.tools import sandbox as sandbox_module
+from agentscope_tui.tools import sandbox_probe
 from agentscope_tui.tools.environment import tool_environment
 from agentscope_tui.tools.process import ProcessHost
-from agentscope_tui.tools.sandbox import SUPERVISOR, Sandbox, SandboxError, find_sandbox
+from agentscope_tui.tools.sandbox import SUPERVISOR, Sandbox, SandboxError
+from agentscope_tui.tools.sandbox_probe import find_sandbox, remedy
 
 PREFIX = str(Path(sys.base_prefix).resolve())
 
@@ -75,7 +76,7 @@ READ_ALL = """
 import asyncio, sys
 from pathlib import Path
 from agentscope_tui.tools.local import LocalTools
-from agentscope_tui.tools.sandbox import find_sandbox
+from agentscope_tui.tools.sandbox_probe import find_sandbox
 
 async def main():
     tools = LocalTools(Path(sys.argv[1]), sandbox=await find_sandbox("bwrap"))
@@ -117,28 +118,28 @@ async def test_only_the_folder_and_tmp_can_be_written(bwrap: Sandbox, folder: Pa
         "ls {beside}",
         "find {home} -xdev -type f -not -path '{prefix}/*' | grep .",
         "cat /etc/shadow",
-        "cat {sources}/local.py",
         "echo x >> {supervisor}",
         "mount -o remount,rw /usr && touch /usr/new",
         "umount /tmp",
         "touch /usr/bin/new",
         "kill -0 {pid}",
+        "cat /proc/{pid}/environ",
+        "cat /proc/{pid}/maps",
         "ls /sys/class",
     ],
 )
 async def test_what_is_outside_is_out_of_reach(
-    bwrap: Sandbox, folder: Path, tmp_path: Path, command: str
+    confined: Sandbox, folder: Path, tmp_path: Path, command: str
 ) -> None:
     (tmp_path / "beside").mkdir()
     places = {
         "beside": tmp_path / "beside",
         "home": Path.home(),
         "prefix": PREFIX,
-        "sources": SUPERVISOR.parent,
-        "supervisor": "/run/agentscope/supervisor.py",
+        "supervisor": confined.script(SUPERVISOR)[-1],
         "pid": os.getpid(),
     }
-    code, output = await inside(bwrap, folder, command.format(**places))
+    code, output = await inside(confined, folder, command.format(**places))
     assert code not in (0, None), output
 
 
@@ -209,11 +210,56 @@ async def test_no_sandbox_wraps_nothing(folder: Path) -> None:
 async def test_without_bwrap_auto_says_so_and_bwrap_refuses(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sandbox_module.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(sandbox_probe.shutil, "which", lambda *_, **__: None)
     found = await find_sandbox("auto")
-    assert (found.name, found.reason) == ("none", "bwrap is not installed")
+    assert (found.name, found.reason) == ("landlock", "bwrap is not installed")
     with pytest.raises(SandboxError, match="bwrap is not installed; install"):
         await find_sandbox("bwrap")
+
+
+@pytest.mark.parametrize("network", [False, True])
+async def test_with_neither_auto_says_why_and_required_refuses(
+    monkeypatch: pytest.MonkeyPatch, network: bool
+) -> None:
+    monkeypatch.setattr(sandbox_probe.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setitem(sandbox_probe._tried, ("landlock", ""), "landlock does not work here: none")
+    found = await find_sandbox("auto", network=network)
+    assert (found.name, found.network) == ("none", True)
+    assert found.reason == "bwrap is not installed; landlock does not work here: none"
+    for mode in ("required", "landlock"):
+        with pytest.raises(SandboxError, match=r"landlock does not work here: none; .*set `sandbox.mode`"):
+            await find_sandbox(mode)
+
+
+def test_what_would_help_is_said_for_what_bwrap_says() -> None:
+    assert "apt install bubblewrap" in remedy("bwrap is not installed")
+    assert "apparmor" in remedy("bwrap does not work here: bwrap: setting up uid map: Permission denied")
+    assert "userns" in remedy("bwrap does not work here: bwrap: No permissions to create new namespace")
+    assert "--security-opt" in remedy("bwrap: Creating new namespace failed: Operation not permitted")
+    assert "to see what it needs" in remedy("bwrap does not work here: it hangs")
+
+
+async def test_landlock_gives_a_tmp_of_its_own_that_goes_with_the_session(
+    landlock: Sandbox, folder: Path
+) -> None:
+    host = await ProcessHost.start(landlock, folder)
+    shell = Shell(host, landlock, folder)
+    await shell("echo kept > $TMPDIR/note; mktemp > name; cat $TMPDIR/note; echo x > /tmp/agentscope-new")
+    tmp = landlock.private_tmp(folder)
+    assert tmp is not None
+    assert shell.sink.bytes() == b"kept\n"
+    assert b"Permission denied" in shell.sink.bytes("stderr")
+    assert Path((folder / "name").read_text().strip()).parent == tmp
+    assert tmp.stat().st_mode & 0o777 == 0o700
+    await host.aclose()
+    assert not tmp.exists()
+
+
+async def test_landlock_has_tcp_only_if_allowed(landlock: Sandbox, folder: Path, port: int) -> None:
+    connect = f"exec 3<>/dev/tcp/127.0.0.1/{port}"
+    allowed = await find_sandbox("landlock", network=True)
+    assert (await inside(landlock, folder, connect))[0] == 1
+    assert (await inside(allowed, folder, connect))[0] == 0
 
 
 async def test_a_bwrap_that_does_not_work_is_tried_once(
@@ -225,6 +271,6 @@ async def test_a_bwrap_that_does_not_work_is_tried_once(
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     for _ in range(2):
         found = await find_sandbox("auto")
-        assert found.name == "none"
+        assert found.name == "landlock"
         assert found.reason == "bwrap does not work here: bwrap: No permissions"
     assert tries.read_text() == "try\n"

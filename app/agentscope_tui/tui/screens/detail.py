@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer
 
@@ -30,6 +31,8 @@ class DetailScreen(ModalScreen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._as_json = False
+        self.heading = self.HEADING
+        """The pane's title; may say what `blocks` found."""
 
     def compose(self) -> ComposeResult:
         with Container(id="detail-pane", classes="pane"):
@@ -37,8 +40,7 @@ class DetailScreen(ModalScreen[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one("#detail-pane").border_title = self.HEADING
-        self._draw()
+        self.redraw()
         self.query_one(DetailView).focus()
 
     def blocks(self, as_json: bool) -> Sequence[Block]:
@@ -53,7 +55,9 @@ class DetailScreen(ModalScreen[None]):
 
     def action_other_form(self) -> None:
         self._as_json = not self._as_json
-        self._draw()
+        self.redraw()
 
-    def _draw(self) -> None:
+    def redraw(self) -> None:
+        """Show the blocks as they are now."""
         self.query_one(DetailView).show(self.blocks(self._as_json))
+        self.query_one("#detail-pane").border_title = Content(self.heading)
