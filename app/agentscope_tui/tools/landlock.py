@@ -1,14 +1,13 @@
-"""Confines itself with Linux's Landlock, then becomes another program: `landlock.py RULES -- PROGRAM ...`.
+"""Confines itself with Linux's Landlock, then becomes another program: words are `RULES PROGRAM ...`.
 
 RULES is JSON: `read` and `write` are lists of paths, `network` whether TCP is allowed. What is not below one
 of the paths can be neither read nor written, and processes outside can be neither traced nor signalled.
-What the program starts inherits all of it. Without `-- PROGRAM` it only prints the version of Landlock's
-interface, 0 where the kernel has none.
+What the program starts inherits all of it.
 
 Landlock hides no names of processes and gives no /tmp of its own, so it is second to a namespace.
 The kernel's documentation, userspace-api/landlock, has the numbers.
 
-Standard library only, and nothing of this package: it runs with `-I -S`.
+Standard library only: `inside.py` runs it.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _SCOPES = 3
 """No abstract Unix sockets of processes outside, and no signals to them."""
 
 
-def version() -> int:
+def _version() -> int:
     """The version of Landlock's interface that this kernel has; 0: none."""
     if sys.platform != "linux":
         return 0
@@ -53,7 +52,7 @@ def confine(read: list[str], write: list[str], network: bool) -> None:
     Raises:
         OSError: the kernel has no Landlock, or does not let us.
     """
-    known = version()
+    known = _version()
     if not known:
         raise OSError("this kernel has no Landlock")
     files = (1 << _RIGHTS.get(known, _RIGHTS[5])) - 1
@@ -101,16 +100,10 @@ def _libc() -> ctypes.CDLL:
 
 
 def main(words: list[str]) -> None:
-    if len(words) < 3 or words[1] != "--":
-        print(version())
-        return
+    """Become the program, confined."""
     rules = json.loads(words[0])
     try:
         confine(rules["read"], rules["write"], rules["network"])
     except OSError as error:
         sys.exit(f"agentscope: cannot confine tools with Landlock: {error.strerror or error}")
-    os.execv(words[2], words[2:])
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    os.execv(words[1], words[1:])

@@ -1,4 +1,4 @@
-"""The connection to a running supervisor.py: starts it, sends it commands, hears how they ended."""
+"""The connection to a running supervisor: starts it, sends it commands, hears how they ended."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import IO
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.tools.limits import WATCHED, LimitName
 from agentscope_tui.tools.pipes import OutputPipe
-from agentscope_tui.tools.sandbox import SUPERVISOR, Sandbox
-from agentscope_tui.tools.supervisor import EXIT, GONE, KILL, READY, RECORD, SPAWN
+from agentscope_tui.tools.sandbox import Sandbox
+from agentscope_tui.tools.supervisor import EXIT, GONE, KILL, OVER, READY, RECORD, SPAWN
 
 _START_SECONDS = 20.0
 _END_SECONDS = 2.0
@@ -39,6 +40,8 @@ class Call:
         self.exit: asyncio.Future[int] = loop.create_future()
         self.gone: asyncio.Future[None] = loop.create_future()
         self.pipes: list[OutputPipe] = []
+        self.reached: list[LimitName] = []
+        """The limits that it reached, in that order."""
         self._released = False
 
     def open_pipes(self) -> None:
@@ -99,7 +102,7 @@ class SupervisorLink:
         self._tmp = sandbox.private_tmp(workdir)
         self._socket, theirs = socket.socketpair()
         with theirs:
-            argv = sandbox.wrap(sandbox.script(SUPERVISOR, str(theirs.fileno())), workdir)
+            argv = sandbox.wrap(sandbox.module("supervisor", str(theirs.fileno())), workdir)
             try:
                 if self._tmp is not None:
                     self._tmp.mkdir(mode=0o700, exist_ok=True)
@@ -123,7 +126,7 @@ class SupervisorLink:
             raise ProcessError("the tool supervisor hangs at its start; try another `sandbox`") from None
 
     async def spawn(self, request: bytes, *, stdin: int | bytes | None = None) -> Call:
-        """Have a command run: `request` is JSON as supervisor.py takes it, of any size.
+        """Have a command run: `request` is JSON as supervisor.py has it, of any size.
 
         `stdin` is a descriptor for the command, which the caller closes here, or what there is to read from
         it; without, its stdin is empty.
@@ -202,6 +205,8 @@ class SupervisorLink:
                 self._ready.set_result(None)
             elif kind == EXIT:
                 self._calls[ident].on_exit(value)
+            elif kind == OVER:
+                self._calls[ident].reached.append(WATCHED[value])
             elif kind == GONE:
                 self._calls.pop(ident).on_gone(value)
 

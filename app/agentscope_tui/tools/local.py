@@ -6,6 +6,7 @@ import codecs
 import json
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from agentscope_tui.tools import declarations
 from agentscope_tui.tools.arguments import check_arguments
 from agentscope_tui.tools.capping import CappedText
 from agentscope_tui.tools.files import FileError
-from agentscope_tui.tools.process import ExitStatus, ProcessHost
+from agentscope_tui.tools.limits import CommandLimits
+from agentscope_tui.tools.process import NO_LIMITS, ExitStatus, ProcessHost
 from agentscope_tui.tools.sandbox import Sandbox
-from agentscope_tui.tools.spec import OnOutput, Stream, ToolOutcome
+from agentscope_tui.tools.spec import LimitHit, OnOutput, Stream, ToolOutcome
 
-FILE_TOOL = Path(__file__).with_name("file_tool.py")
 _TIMEOUT_CODE = 124
 """The exit code of the `timeout` command."""
 _MAX_ARGUMENT = 30_000
@@ -34,12 +35,19 @@ class LocalTools:
     """
 
     def __init__(
-        self, workdir: Path, *, sandbox: Sandbox, bash_timeout: float = 300.0, result_cap: int = 16_000
+        self,
+        workdir: Path,
+        *,
+        sandbox: Sandbox,
+        bash_timeout: float = 300.0,
+        result_cap: int = 16_000,
+        limits: CommandLimits = NO_LIMITS,
     ):
         self.workdir = workdir.resolve()
         self._sandbox = sandbox
         self._timeout = bash_timeout
         self._cap = result_cap
+        self._limits = limits
         self._processes = ProcessHost(sandbox, self.workdir)
         self._specs = {
             spec["name"]: spec
@@ -103,7 +111,7 @@ class LocalTools:
 
     async def _bash(self, command: str, on_output: OnOutput) -> ToolOutcome:
         status, output = await self._run(command, self._timeout, on_output, {})
-        note, code = _ending(status, self._timeout)
+        note, code = _ending(status, self._timeout, self._limits)
         body = output.text(self._cap - len(note) - 1, _HINT)
         if note and body and not body.endswith("\n"):
             body += "\n"
@@ -113,6 +121,7 @@ class LocalTools:
             truncated=output.length > self._cap - len(note) - 1,
             exit_code=code,
             side_effects=True,
+            limits=_hits(status, self._limits, self._timeout),
         )
 
     async def _files(self, act: str, **arguments: Any) -> Any:
@@ -132,12 +141,13 @@ class LocalTools:
 
         request = {"act": act, "arguments": {"root": str(self.workdir), **arguments}}
         status = await self._processes.run(
-            self._sandbox.script(FILE_TOOL),
+            self._sandbox.module("file_tool"),
             cwd=self.workdir,
             env=self._sandbox.environment(self.workdir),
             timeout=self._timeout,
             on_output=collect,
             stdin=json.dumps(request).encode(),
+            limits=replace(self._limits, output=None),
         )
         if status.code != 0:
             last = faults.text(self._cap).strip().rpartition("\n")[2]
@@ -165,6 +175,7 @@ class LocalTools:
             env=self._sandbox.environment(self.workdir) | {**env},
             timeout=timeout,
             on_output=collect,
+            limits=self._limits,
         )
         for decoder in decoders.values():
             text.add(decoder.decode(b"", final=True))
@@ -181,14 +192,29 @@ def _shell(command: str) -> list[str]:
     return ["bash", "-c", _JOIN, "bash", *pieces]
 
 
-def _ending(status: ExitStatus, timeout: float) -> tuple[str, int]:
+def _ending(status: ExitStatus, timeout: float, limits: CommandLimits) -> tuple[str, int]:
     """What the result says of an end that is no success, and the exit code as a shell gives it."""
-    if status.timed_out:
-        return f"[timed out after {timeout:g} s]", _TIMEOUT_CODE
-    if status.signal is not None:
-        return f"[killed by signal {status.signal} ({_signal_name(status.signal)})]", 128 + status.signal
+    said = [f"[it {limits.said(name)}]" for name in status.reached]
     code = status.code or 0
-    return (f"[exit {code}]" if code else ""), code
+    if status.timed_out:
+        said, code = [*said, f"[timed out after {timeout:g} s]"], _TIMEOUT_CODE
+    elif status.signal is not None:
+        code = 128 + status.signal
+        said.append(f"[killed by signal {status.signal} ({_signal_name(status.signal)})]")
+    elif code:
+        said.append(f"[exit {code}]")
+    return "\n".join(said), code
+
+
+def _hits(status: ExitStatus, limits: CommandLimits, timeout: float) -> tuple[LimitHit, ...]:
+    hits = [
+        LimitHit(name=f"tools.limits.{name}", value=getattr(limits, name), reason=f"bash {limits.said(name)}")
+        for name in status.reached
+    ]
+    if status.timed_out:
+        reason = f"bash ran for {timeout:g} s and was ended"
+        hits.append(LimitHit(name="tools.bash_timeout", value=timeout, reason=reason))
+    return tuple(hits)
 
 
 def _signal_name(number: int) -> str:

@@ -10,18 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentscope_tui.tools.link import ProcessError, SupervisorLink
+from agentscope_tui.tools.limits import CommandLimits, LimitName, folder_size
+from agentscope_tui.tools.link import Call, ProcessError, SupervisorLink
 from agentscope_tui.tools.sandbox import Sandbox
-from agentscope_tui.tools.spec import OnOutput
+from agentscope_tui.tools.spec import OnOutput, Stream
+
+NO_LIMITS = CommandLimits()
+_DISK_EVERY = 0.5
+"""Seconds between two looks at how much a folder takes."""
 
 
 @dataclass(frozen=True)
 class ExitStatus:
-    """How a command ended: an exit code, or the signal that killed it."""
+    """How a command ended: an exit code, or the signal that killed it; and the limits that it reached."""
 
     code: int | None
     signal: int | None
     timed_out: bool = False
+    reached: tuple[LimitName, ...] = ()
 
 
 class ProcessHost:
@@ -54,22 +60,29 @@ class ProcessHost:
         timeout: float | None,
         on_output: OnOutput,
         stdin: bytes = b"",
-        limits: Mapping[str, int] | None = None,
+        limits: CommandLimits = NO_LIMITS,
     ) -> ExitStatus:
         """Run a command and give its output to `on_output` as it comes.
 
         Returns when the command has ended and what it wrote has been given; its background processes go on,
         their output dropped. After `timeout` seconds, or when the task is cancelled or `on_output` raises,
-        all that it started is ended before this returns. `limits` are resource limits by name: `cpu` in
-        seconds, `fsize` in bytes, `nofile` ... A program that cannot be started exits with 126 or 127.
+        all that it started is ended before this returns; so it is when it reaches one of `limits` (but at
+        `open_files`, which the kernel holds it to). A program that cannot be started exits with 126 or 127.
 
         Raises:
             ProcessError: the supervisor does not start, or died; the next call starts a new one.
         """
         link = await self._running()
-        request = {"argv": [*argv], "cwd": str(cwd), "env": {**env}, "limits": {**(limits or {})}}
+        request = {
+            "argv": [*argv],
+            "cwd": str(cwd),
+            "env": {**env},
+            "limits": limits.of_each_process,
+            "watch": limits.watched,
+        }
         call = await link.spawn(json.dumps(request).encode(), stdin=stdin or None)
-        pumps = [asyncio.create_task(pipe.pump(on_output)) for pipe in call.pipes]
+        watch = _Limited(link, call, limits, cwd)
+        pumps = [asyncio.create_task(pipe.pump(watch.metered(on_output))) for pipe in call.pipes]
         try:
             waited: set[asyncio.Future[Any]] = {call.exit, *pumps}
             done, _ = await asyncio.wait(waited, timeout=timeout, return_when=asyncio.FIRST_EXCEPTION)
@@ -87,8 +100,12 @@ class ProcessHost:
             await asyncio.gather(*pumps, return_exceptions=True)
             raise
         finally:
+            watch.close()
             call.release()
-        return ExitStatus(value if value >= 0 else None, -value if value < 0 else None, timed_out)
+        if value in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
+            call.reached.append("file_size")
+        code = value if value >= 0 else None
+        return ExitStatus(code, -value if value < 0 else None, timed_out, tuple(call.reached))
 
     async def aclose(self) -> None:
         """End every command and every background process."""
@@ -114,6 +131,51 @@ class ProcessHost:
                     raise
                 self._link = link
             return self._link
+
+
+class _Limited:
+    """Ends a command that prints too much, or whose folder grows too large."""
+
+    def __init__(self, link: SupervisorLink, call: Call, limits: CommandLimits, folder: Path) -> None:
+        self._link = link
+        self._call = call
+        self._left = limits.output
+        self._tasks: set[asyncio.Task[None]] = set()
+        if limits.disk is not None:
+            self._spawn(self._watch_folder(folder, limits.disk))
+
+    def metered(self, on_output: OnOutput) -> OnOutput:
+        """Passes output on, of both streams together, until there is too much of it."""
+
+        async def write(stream: Stream, data: bytes) -> None:
+            if self._left is not None:
+                left, self._left = self._left, max(0, self._left - len(data))
+                if len(data) > left and "output" not in self._call.reached:
+                    self._call.reached.append("output")
+                    self._spawn(self._link.end(self._call))
+                data = data[:left]
+            if data:
+                await on_output(stream, data)
+
+        return write
+
+    def close(self) -> None:
+        """The command has ended: there is nothing to watch."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _watch_folder(self, folder: Path, most: int) -> None:
+        size = 0
+        while size <= most:
+            await asyncio.sleep(_DISK_EVERY)
+            size = await asyncio.to_thread(folder_size, folder)
+        self._call.reached.append("disk")
+        await self._link.end(self._call)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name="limits of a command")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:

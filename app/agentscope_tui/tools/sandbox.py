@@ -23,11 +23,9 @@ from agentscope_tui.tools.environment import tool_environment
 
 SandboxKind = Literal["bwrap", "landlock", "none"]
 
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
-LANDLOCK = Path(__file__).with_name("landlock.py")
-PACKAGE = Path(__file__).parents[1]
-_INSIDE = Path("/run/agentscope")
-"""Where bubblewrap shows this package's code."""
+_PACKAGE = Path(__file__).parents[1]
+_PACKAGE_INSIDE = Path("/run/agentscope") / _PACKAGE.name
+"""Where bubblewrap shows it."""
 _PYTHON_PREFIX = Path(sys.base_prefix).resolve()
 PYTHON = _PYTHON_PREFIX / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -62,11 +60,11 @@ class Sandbox:
     bwrap: str = "bwrap"
     """The program's path."""
 
-    def script(self, file: Path, *words: str) -> list[str]:
-        """The command line of a script of this package, with its path as it is inside."""
-        if self.name == "bwrap":
-            file = _INSIDE / PACKAGE.name / file.relative_to(PACKAGE)
-        return [str(PYTHON), "-I", "-S", "-X", "utf8", str(file), *words]
+    def module(self, name: str, *words: str) -> list[str]:
+        """The command line of a module of this folder, with paths as they are inside."""
+        package = _PACKAGE_INSIDE if self.name == "bwrap" else _PACKAGE
+        script = package / "tools" / "inside.py"
+        return [str(PYTHON), "-I", "-S", "-X", "utf8", str(script), name, *words]
 
     def private_tmp(self, workdir: Path) -> Path | None:
         """The folder that stands for /tmp where the sandbox has none of its own; whoever starts it makes
@@ -92,7 +90,7 @@ class Sandbox:
                 return [*self._bubble(workdir.resolve()), *argv]
             case "landlock":
                 rules = json.dumps(self._rules(workdir.resolve()))
-                return [*self.script(LANDLOCK), rules, "--", *argv]
+                return self.module("landlock", rules, *argv)
             case "none":
                 return list(argv)
             case _:
@@ -104,13 +102,13 @@ class Sandbox:
             *(["--share-net"] if self.network else []),
             *_system_mounts(),
             *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
-            *("--ro-bind", str(PACKAGE), str(_INSIDE / PACKAGE.name)),
+            *("--ro-bind", str(_PACKAGE), str(_PACKAGE_INSIDE)),
             *self._folders(workdir),
             *("--remount-ro", "/", "--chdir", str(workdir), "--"),
         ]
 
     def _rules(self, workdir: Path) -> dict[str, object]:
-        read = [*_SYSTEM, *(f"/etc/{name}" for name in _ETC), "/proc", str(_PYTHON_PREFIX), str(PACKAGE)]
+        read = [*_SYSTEM, *(f"/etc/{name}" for name in _ETC), "/proc", str(_PYTHON_PREFIX), str(_PACKAGE)]
         tmp = self.private_tmp(workdir)
         return {
             "read": [*read, *map(str, self.read_only)],

@@ -19,6 +19,16 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What OpenAI and Anthropic both accept as a function name."""
 
 
+class LimitHit(BaseModel):
+    """A limit on what a tool may use that it reached: the setting's name, its value, and what happened."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    value: float
+    reason: str
+
+
 class ToolOutcome(BaseModel):
     """What a tool call gave.
 
@@ -33,6 +43,7 @@ class ToolOutcome(BaseModel):
     truncated: bool = False
     exit_code: int | None = None
     side_effects: bool = False
+    limits: tuple[LimitHit, ...] = ()
 
 
 class Toolset(Protocol):

@@ -1,12 +1,14 @@
-"""Runs the commands of one session and ends each of them whole: a script of its own, `supervisor.py FD`.
+"""Runs the commands of one session and ends each of them whole: a program of its own, `main` of this module.
 
 FD is a Unix stream socket to the host; both sides send records of `RECORD`: kind, id of the command, value.
 
 host → here    SPAWN with three descriptors: a file with the request as JSON (`argv`, `cwd`, `env`,
-                     `limits`), stdout, stderr; a fourth is the command's stdin, else that is empty
+                     `limits`, `watch`), stdout, stderr; a fourth is the command's stdin, else empty
                KILL  end that command and all that it started
 here → host    READY once
                EXIT  the command ended: value is its exit code, or minus the signal
+               OVER  it reached a limit of `watch`: value is the place of its name in `WATCHED`; unless
+                     the kernel itself holds it to that, it is being ended
                GONE  nothing that it started is left: value as for EXIT, used where no EXIT came before
 
 Each command has a *keeper*, a fork of this script that is its parent and a child subreaper. So whatever the
@@ -18,7 +20,7 @@ gets SIGTERM from the kernel and ends its command. If a keeper dies, its process
 also a subreaper, which kills them. Without Linux's prctl and /proc only a command's process group is known:
 it is killed when the command ends.
 
-Standard library only, and nothing of this package: it runs with `-I -S`, also inside a sandbox.
+Standard library only: `inside.py` runs it, also inside a sandbox.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-SPAWN, KILL, READY, EXIT, GONE = range(5)
+from agentscope_tui.tools.limits import WATCHED
+from agentscope_tui.tools.process_tree import LINUX, Watch, descendants
+
+SPAWN, KILL, READY, EXIT, GONE, OVER = range(6)
 RECORD = struct.Struct("!BIi")
 
 GRACE = 0.1
@@ -49,7 +54,6 @@ _LOOK_LATER = 0.1
 """Seconds between two looks at a tree that is being ended: at first, and when a process does not die of
 SIGKILL (it waits for a device)."""
 
-_LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -57,8 +61,9 @@ Report = Callable[[int, int], None]
 """Tells the host a kind (EXIT, GONE) and a value of one command."""
 
 
-def main(fd: int) -> None:
-    """Serve until the host is gone; then end every command and return."""
+def main(words: list[str]) -> None:
+    """Serve the descriptor FD until the host is gone; then end every command and return."""
+    fd = int(words[0])
     os.set_inheritable(fd, False)
     host = socket.socket(fileno=fd)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -149,7 +154,7 @@ class _Supervisor:
     def _kill_strays(self) -> None:
         """Kill what lives below the supervisor without a keeper."""
         keepers = {pid for _, pid in self._keepers.values()}
-        while strays := _descendants(os.getpid(), spare=keepers):
+        while strays := descendants(os.getpid(), spare=keepers):
             _signal_groups(strays, signal.SIGKILL)
             for pid in strays:
                 with suppress(ChildProcessError):
@@ -204,19 +209,29 @@ def _keep(report: Report, supervisor: int, request: int, out: int, err: int, sou
     os.setsid()
     # Only a signal with a handler is sure to stay pending while it is blocked.
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    with open(request, "rb", closefd=False) as file:
+        file.seek(0)
+        wanted = json.load(file)
     command = os.fork()
     if command == 0:
-        _isolated(lambda: _execute(request, out, err, source))
+        _isolated(lambda: _execute(wanted, out, err, source))
     for fd in (request, out, err, *([source] if source >= 0 else [])):
         os.close(fd)
+    watch = Watch(wanted["watch"])
     while _reap(command, report):
-        if signal.sigwait({signal.SIGCHLD, signal.SIGTERM}) == signal.SIGTERM:
+        if watch.wait() == signal.SIGTERM:
             if os.getppid() != supervisor:
                 # The host shall learn that the supervisor died, not that its command was ended.
                 report = _silent
             _end_tree(command, report)
             break
-    if not _LINUX:
+        reached = watch.reached()
+        if reached is not None:
+            report(OVER, WATCHED.index(reached))
+            if reached != "open_files":
+                _end_tree(command, report)
+                break
+    if not LINUX:
         _send(os.killpg, command, signal.SIGKILL)
     report(GONE, -signal.SIGKILL)
 
@@ -244,13 +259,13 @@ def _end_tree(command: int, report: Report) -> None:
     asked: set[int] = set()
     while _reap(command, report):
         elapsed = time.monotonic() - start
-        tree = _descendants(os.getpid()) if _LINUX else {command: command}
+        tree = descendants(os.getpid()) if LINUX else {command: command}
         if elapsed < GRACE:
             # Parents come first, so that a shell does not take the death of its children for its success.
             for pid in [pid for pid in tree if pid not in asked]:
-                _send(os.kill if _LINUX else os.killpg, pid, signal.SIGTERM)
+                _send(os.kill if LINUX else os.killpg, pid, signal.SIGTERM)
                 # A stopped process takes SIGTERM only when it goes on.
-                _send(os.kill if _LINUX else os.killpg, pid, signal.SIGCONT)
+                _send(os.kill if LINUX else os.killpg, pid, signal.SIGCONT)
             asked |= tree.keys()
         else:
             _signal_groups(tree, signal.SIGKILL)
@@ -276,42 +291,13 @@ def _send(how: Callable[[int, int], None], target: int, signum: int) -> None:
         how(target, signum)
 
 
-def _descendants(root: int, spare: set[int] | frozenset[int] = frozenset()) -> dict[int, int]:
-    """The processes below `root` and their process groups, without `spare` and what is below those."""
-    if not _LINUX:
-        return {}
-    children: dict[int, list[tuple[int, int]]] = {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/stat", "rb", buffering=0) as file:
-                stat = file.read()
-        except OSError:  # ended since the listing
-            continue
-        # The name in parentheses may hold anything, also parentheses.
-        _, parent, group = stat.rpartition(b")")[2].split()[:3]
-        children.setdefault(int(parent), []).append((int(name), int(group)))
-    found: dict[int, int] = {}
-    ahead = [root]
-    while ahead:
-        for pid, group in children.get(ahead.pop(), ()):
-            if pid not in spare and pid not in found:
-                found[pid] = group
-                ahead.append(pid)
-    return found
-
-
-def _execute(request: int, out: int, err: int, source: int) -> NoReturn:
+def _execute(wanted: dict[str, Any], out: int, err: int, source: int) -> NoReturn:
     """Become the command. What stops it from starting is said on its stderr: 127 not found, 126 the rest."""
     doing = "start a command"
     try:
         os.setsid()
         if source < 0:
             source = os.open(os.devnull, os.O_RDWR)
-        with open(request, "rb", closefd=False) as file:
-            file.seek(0)
-            wanted = json.load(file)
         for given, target in ((source, 0), (out, 1), (err, 2)):
             os.dup2(given, target)
         # Python ignores these two, and a program inherits what is ignored.
@@ -346,9 +332,5 @@ def _limit(limits: dict[str, Any]) -> None:
 
 
 def _prctl(option: int, value: int) -> None:
-    if _LINUX and ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0):
+    if LINUX and ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

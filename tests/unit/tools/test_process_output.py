@@ -3,13 +3,13 @@
 import asyncio
 import os
 import resource
-import signal
 import time
 from pathlib import Path
 
 import pytest
-from tool_rig import Shell, Sink, until
+from tool_rig import Marked, Shell, Sink, until
 
+from agentscope_tui.tools.limits import CommandLimits
 from agentscope_tui.tools.link import ProcessError
 from agentscope_tui.tools.pipes import CHUNK
 from agentscope_tui.tools.process import ProcessHost
@@ -118,22 +118,51 @@ async def test_a_program_that_cannot_start(shell: Shell, argv: list[str], code: 
     assert message in shell.sink.bytes("stderr")
 
 
+MIB = 1 << 20
+
+
 @pytest.mark.parametrize(
-    ("command", "limits", "ending"),
+    ("command", "limits", "reached"),
     [
-        ("ulimit -n; ulimit -c", {"nofile": 64}, (0, None)),
-        ("exec head -c 100000 /dev/zero > big", {"fsize": 1000}, (None, signal.SIGXFSZ)),
-        ("while :; do :; done", {"cpu": 1}, (None, signal.SIGXCPU)),
-        ("true", {"nofile": -5}, (126, None)),
+        ("exec head -c 100000 /dev/zero > big", CommandLimits(file_size=1000), ("file_size",)),
+        ("head -c 100000 /dev/zero > big", CommandLimits(file_size=1000), ("file_size",)),
+        ("while :; do :; done", CommandLimits(cpu=1), ("cpu",)),
+        ("for i in 1 2 3; do (while :; do :; done) & done; wait", CommandLimits(cpu=1), ("cpu",)),
+        (
+            "python3 -c 'x = bytes(range(256)) * 600_000; input()'",
+            CommandLimits(memory=64 * MIB),
+            ("memory",),
+        ),
+        ("for i in $(seq 30); do sleep 60 & done; wait", CommandLimits(processes=20), ("processes",)),
+        ("yes", CommandLimits(output=MIB), ("output",)),
+        (
+            "for i in $(seq 99); do head -c 1000000 /dev/zero > f$i; sleep 0.05; done",
+            CommandLimits(disk=5 * MIB),
+            ("disk",),
+        ),
+        ("echo fine", CommandLimits(1, MIB * 512, 20, 64, MIB, MIB, MIB), ()),
     ],
 )
-async def test_limits(
-    shell: Shell, command: str, limits: dict[str, int], ending: tuple[int | None, int | None]
+async def test_a_command_that_reaches_a_limit_is_ended_and_the_limit_is_named(
+    shell: Shell, marked: Marked, command: str, limits: CommandLimits, reached: tuple[str, ...]
 ) -> None:
     status = await shell(command, limits=limits)
-    assert (status.code, status.signal) == ending
-    if "nofile" in limits and ending[0] == 0:
-        assert shell.sink.bytes() == b"64\n0\n"
+    assert status.reached == reached
+    assert (status.code == 0) is (not reached)
+
+
+async def test_output_past_its_limit_is_dropped(shell: Shell) -> None:
+    status = await shell("yes 123456789", limits=CommandLimits(output=25))
+    assert status.reached == ("output",)
+    assert shell.sink.bytes() == b"123456789\n123456789\n12345"
+
+
+async def test_files_that_may_not_be_opened_are_the_commands_own_affair(shell: Shell) -> None:
+    many = "import time\nfiles = []\ntry:\n  while True: files.append(open('/dev/null'))\n"
+    many += "except OSError as error: print(error.strerror); time.sleep(0.6)"
+    status = await shell(f'python3 -c "{many}"; ulimit -n; ulimit -c', limits=CommandLimits(open_files=64))
+    assert (status.code, status.reached) == (0, ("open_files",))
+    assert shell.sink.bytes() == b"Too many open files\n64\n0\n"
 
 
 async def test_a_command_inherits_nothing_but_its_output(shell: Shell, folder: Path) -> None:

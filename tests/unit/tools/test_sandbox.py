@@ -13,7 +13,7 @@ from tool_rig import Shell
 from agentscope_tui.tools import sandbox_probe
 from agentscope_tui.tools.environment import tool_environment
 from agentscope_tui.tools.process import ProcessHost
-from agentscope_tui.tools.sandbox import SUPERVISOR, Sandbox, SandboxError
+from agentscope_tui.tools.sandbox import Sandbox, SandboxError
 from agentscope_tui.tools.sandbox_probe import find_sandbox, remedy
 
 PREFIX = str(Path(sys.base_prefix).resolve())
@@ -97,13 +97,13 @@ def test_no_process_inside_shows_a_key(bwrap: Sandbox, folder: Path) -> None:
         timeout=60,
         check=True,
     )
-    assert "supervisor.py" in done.stdout
+    assert "inside.py�supervisor" in done.stdout
     assert "canary" not in done.stdout
 
 
 async def test_only_the_folder_and_tmp_can_be_written(bwrap: Sandbox, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "beside").write_text("another session's")
-    places = [tmp_path, folder, "/", "/usr", "/etc", "/run", "/tmp", "/var", Path.home(), SUPERVISOR.parent]
+    places = [tmp_path, folder, "/", "/usr", "/etc", "/run", "/tmp", "/var", Path.home()]
     tries = "; ".join(f"(echo x > {place}/new) 2>/dev/null && echo {place}" for place in places)
     _, output = await inside(bwrap, folder, tries)
     # Beside the folder is the private /tmp, where pytest's folders are.
@@ -136,7 +136,7 @@ async def test_what_is_outside_is_out_of_reach(
         "beside": tmp_path / "beside",
         "home": Path.home(),
         "prefix": PREFIX,
-        "supervisor": confined.script(SUPERVISOR)[-1],
+        "supervisor": confined.module("supervisor")[-2],
         "pid": os.getpid(),
     }
     code, output = await inside(confined, folder, command.format(**places))
