@@ -1,4 +1,4 @@
-"""One line of a JSON lines file: bytes to an object, or the reason why not."""
+"""The JSON text of one row: bytes to an object, or the reason why not."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 from agentscope_tui.datasets.task import RowProblem
 
 
-def parse_row(line: bytes, number: int, *, cut_off: bool) -> dict[str, Any]:
-    """The object in a line of the file.
+def parse_row(text: bytes, line: int, *, cut_off: bool) -> dict[str, Any]:
+    """The object in a row's text, which begins in `line` of the file; `cut_off`: the file ends within it.
 
-    `number` is the line's, for the message; `cut_off` says that the file ends without a line end here.
     NaN and Infinity, which many writers let through, are taken as they are. Halves of surrogate pairs
     become U+FFFD: nothing could encode them later.
 
@@ -20,24 +19,34 @@ def parse_row(line: bytes, number: int, *, cut_off: bool) -> dict[str, Any]:
         RowProblem: not UTF-8, not JSON, not an object, or a key that is there twice.
     """
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=_object)
-        if b"\\ud" in line or b"\\uD" in line:
+        value = _DECODER.decode(decode(text))
+        if b"\\ud" in text or b"\\uD" in text:
             value = _well_formed(value)
-    except UnicodeDecodeError as error:
-        raise RowProblem(f"not UTF-8: byte 0x{line[error.start]:02x} at column {error.start + 1}") from None
     except json.JSONDecodeError as error:
-        hint = " (the file ends in the middle of this line)" if cut_off else ""
-        raise RowProblem(
-            f"invalid JSON at line {number}: {error.msg} at column {error.pos + 1}{hint}"
-        ) from None
+        hint = " (the file ends in the middle of this row)" if cut_off else ""
+        where = f"line {line + error.lineno - 1}: {error.msg} at column {error.colno}"
+        raise RowProblem(f"invalid JSON at {where}{hint}") from None
     except RecursionError:
-        raise RowProblem(f"invalid JSON at line {number}: nested too deeply") from None
+        raise RowProblem(f"invalid JSON at line {line}: nested too deeply") from None
     except ValueError:
         # What is left is Python's own limit on the digits of a whole number.
-        raise RowProblem(f"invalid JSON at line {number}: a number with too many digits") from None
+        raise RowProblem(f"invalid JSON at line {line}: a number with too many digits") from None
     if not isinstance(value, dict):
         raise RowProblem(f"expected an object, got {_kind(value)}")
     return value
+
+
+def decode(text: bytes) -> str:
+    """A row's text.
+
+    Raises:
+        RowProblem: not UTF-8.
+    """
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        column = error.start - text.rfind(b"\n", 0, error.start)
+        raise RowProblem(f"not UTF-8: byte 0x{text[error.start]:02x} at column {column}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -46,6 +55,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise RowProblem(f"the key {twice!r} is there twice")
     return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+"""Made once: to make one takes longer than to read a row."""
 
 
 def _well_formed(value: Any) -> Any:

@@ -5,6 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentscope_tui.datasets.fields import Steps
+from agentscope_tui.models.chat import Message
+
+
+@dataclass(frozen=True)
+class SeedFolder:
+    """A folder whose files are copied into the scratch folder. `path` must lead to something in `root`, also
+    through links: the user named `root`, the rest may be a stranger's."""
+
+    path: str
+    root: str
+
 
 @dataclass(frozen=True)
 class Task:
@@ -14,13 +26,18 @@ class Task:
     line: int
     prompt: str
     system: str | None = None
+    history: tuple[Message, ...] = ()
+    """The conversation before the prompt."""
     ground_truth: str | None = None
     grader: str | None = None
     """A built-in grader's name (`grading.spec`), never a Python function."""
     files: dict[str, str] = field(default_factory=dict)
     """Path relative to the scratch folder, and text."""
+    folder: SeedFolder | None = None
     row: dict[str, Any] = field(default_factory=dict)
     """The row as it stands in the file."""
+    left_out: tuple[Steps, ...] = field(default=(), compare=False)
+    """Where in the row stands what `row.json` leaves out: the answer, what may tell it, and the files."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +47,12 @@ class RowError:
     index: int
     line: int
     reason: str
+    file: str = ""
+    """The file's name, when the dataset is several."""
 
     def __str__(self) -> str:
-        return f"row {self.index} (line {self.line}): {self.reason}"
+        where = f"{self.file}, line {self.line}" if self.file else f"line {self.line}"
+        return f"row {self.index} ({where}): {self.reason}"
 
 
 class RowProblem(Exception):

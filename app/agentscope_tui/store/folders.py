@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -46,29 +47,25 @@ def make_folder(
     sessions: Path,
     session_id: str,
     meta: dict[str, Any],
-    files: dict[str, str],
-    *,
-    copied: Path | None = None,
+    fill: Callable[[Path], None],
 ) -> SessionFolder:
-    """A new session folder with its scratch files in place: `files`, or all that is in the folder `copied`.
+    """A new session folder; `fill` puts the files that the agent starts with into the scratch folder.
 
     Raises:
-        UserError: the state folder cannot be written.
+        UserError: the state folder cannot be written, or `fill` raised it, and nothing of the folder is left.
     """
     folder = SessionFolder(sessions / session_id)
     try:
         folder.path.mkdir(mode=0o700, parents=True)
-        if copied is not None:
-            shutil.copytree(copied, folder.files, symlinks=True)
-        folder.files.mkdir(mode=0o700, exist_ok=True)
+        folder.files.mkdir(mode=0o700)
         folder.outputs.mkdir(mode=0o700)
         meta_file = folder.path / "meta.json"
         meta_file.touch(mode=0o600)
         meta_file.write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
-        for name, text in files.items() if copied is None else ():
-            path = folder.files / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", errors="replace")
+        fill(folder.files)
+    except UserError:
+        shutil.rmtree(folder.path)
+        raise
     except OSError as error:
         raise UserError(
             f"cannot write the session to {sessions}: {error.strerror or error}. "

@@ -82,7 +82,7 @@ def test_a_row_may_not_name(grader, reason):
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ("x", "must be an object of path and text, got str"),
+        ("x", "must be an object of path and text, got a string"),
         (["x"], "must be an object of path and text, got a list"),
         ({"a": 1}, "the text of 'a' must be a string, got a number"),
         ({"/etc/passwd": ""}, "is not a path inside the task's folder"),

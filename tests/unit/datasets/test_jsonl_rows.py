@@ -107,7 +107,7 @@ def test_a_last_line_that_is_cut_off_says_so(tmp_path):
     row = dataset.row(1)
     dataset.close()
     assert isinstance(row, RowError)
-    assert "the file ends in the middle of this line" in row.reason
+    assert "the file ends in the middle of this row" in row.reason
 
 
 def test_all_columns_of_a_row_become_its_task(tmp_path):

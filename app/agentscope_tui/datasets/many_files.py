@@ -1,0 +1,80 @@
+"""Several files as one: their rows in the order of the files, each opened when its turn comes."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from agentscope_tui.datasets.raw import BadRow, RawRow, RawRows
+from agentscope_tui.errors import UserError
+
+Opener = Callable[[Path], RawRows]
+
+
+class ManyRows:
+    """`RawRows` of files."""
+
+    def __init__(self, files: Sequence[Path], opener: Opener) -> None:
+        """`files`: at least one. Opens the first (what `opener` raises)."""
+        self._files = files
+        self._opener = opener
+        self._parts = [opener(files[0])]
+        self._firsts = [0]
+
+    @property
+    def count(self) -> int:
+        return self._firsts[-1] + self._parts[len(self._firsts) - 1].count
+
+    @property
+    def complete(self) -> bool:
+        return len(self._parts) == len(self._files) and self._parts[-1].complete
+
+    def advance(self) -> None:
+        last = self._parts[-1]
+        try:
+            if not last.complete:
+                last.advance()
+            elif len(self._parts) < len(self._files):
+                part = self._opener(self._files[len(self._parts)])
+                # Readers go by the first rows: the part has to be there before its own is.
+                first = self.count
+                self._parts.append(part)
+                self._firsts.append(first)
+        except UserError:
+            self._files = self._files[: len(self._parts)]
+            raise
+
+    def read(self, row: int) -> RawRow:
+        part = self._part(row)
+        return self._parts[part].read(row - self._firsts[part])
+
+    def walk(self, start: int, stop: int) -> Iterator[RawRow | BadRow]:
+        while start < stop:
+            part = self._part(start)
+            first = self._firsts[part]
+            end = min(stop, first + self._parts[part].count)
+            yield from self._parts[part].walk(start - first, end - first)
+            start = end
+
+    def _part(self, row: int) -> int:
+        return bisect_right(self._firsts, row) - 1
+
+    def changed(self) -> str:
+        """Names the first file that is not what it was."""
+        for file, part in zip(self._files, self._parts, strict=False):
+            if change := part.changed():
+                return f"{change} ({file.name})"
+        return ""
+
+    def identity(self) -> str:
+        """A digest of the names and sizes of all files, and the identity of the first."""
+        digest = hashlib.blake2b(self._parts[0].identity().encode(), digest_size=16)
+        for file in self._files:
+            digest.update(f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}\n".encode())
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        for part in self._parts:
+            part.close()
