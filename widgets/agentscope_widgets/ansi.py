@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,11 +12,9 @@ from rich.style import Style
 
 from .safe_text import safe_text
 
-ERASE_LINE = frozenset({"\x1b[K", "\x1b[0K", "\x1b[1K", "\x1b[2K"})
-"""Sequences that a decoder with `erase` hands on as they are."""
-
 _SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
-_SGR_OR_ERASE = re.compile(r"\x1b\[([0-9;:]{0,64})m|\x1b\[[012]?K")
+_SGR_OR_MOVE = re.compile(r"\x1b\[([0-9;:]{0,64})m|\x1b\[(?:[0-9]{0,3}[A-G]|[012]?K|0?J)")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")
 _UNFINISHED = re.compile(r"\x1b(\[[0-9;:]{0,64})?\Z")
 
 _FLAGS = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: "strike"}
@@ -37,14 +34,16 @@ class AnsiDecoder:
     """Decodes one stream; keeps its colours and an unfinished sequence from chunk to chunk.
 
     Pieces hold safe text in which newlines, tabs and the characters of `keep` stay as they are. With
-    `erase` a sequence of `ERASE_LINE` is a piece of its own. Blinking and concealed text is shown as
+    `moves` a sequence that moves the cursor by lines or columns (`A` to `G`), erases in its line (`K`) or
+    below it (`J`) is a piece of its own. Blinking and concealed text is shown as
     normal text, and a text in the colour of its background in the default colours.
     """
 
-    def __init__(self, *, keep: str = "", erase: bool = False) -> None:
+    def __init__(self, *, keep: str = "", moves: bool = False) -> None:
         self._keep = re.compile(f"([{re.escape(keep)}])") if keep else None
-        self._sequence = _SGR_OR_ERASE if erase else _SGR
+        self._sequence = _SGR_OR_MOVE if moves else _SGR
         self._look = _PLAIN
+        self._style: Style | None = None
         self._rest = ""
 
     @property
@@ -60,37 +59,47 @@ class AnsiDecoder:
         if unfinished := _UNFINISHED.search(text, max(0, len(text) - 70)):
             self._rest = unfinished[0]
             text = text[: unfinished.start()]
-        return list(self._pieces(text))
+        pieces: list[Segment] = []
+        position = 0
+        calm = text.isascii() and not _CONTROL.search(text)
+        for match in self._sequence.finditer(text):
+            self._add(pieces, text[position : match.start()], calm)
+            position = match.end()
+            if (parameters := match[1]) is None:
+                pieces.append(Segment(match[0], self._style))
+            else:
+                self._look, self._style = _applied(self._look, parameters)
+        self._add(pieces, text[position:], calm)
+        return pieces
 
     def close(self) -> list[Segment]:
         """What an unfinished sequence at the end of the stream shows."""
         rest, self._rest = self._rest, ""
-        return list(self._plain(rest))
+        pieces: list[Segment] = []
+        self._add(pieces, rest)
+        return pieces
 
-    def _pieces(self, text: str) -> Iterator[Segment]:
-        position = 0
-        for match in self._sequence.finditer(text):
-            yield from self._plain(text[position : match.start()])
-            position = match.end()
-            if match[1] is None:
-                yield Segment(match[0], _style(self._look))
-            else:
-                self._look = _apply(self._look, match[1])
-        yield from self._plain(text[position:])
-
-    def _plain(self, text: str) -> Iterator[Segment]:
+    def _add(self, pieces: list[Segment], text: str, calm: bool = False) -> None:
+        """Add the pieces of a text without the sequences that are obeyed; `calm`: all else in it is safe."""
         if not text:
             return
-        style = _style(self._look)
-        if self._keep is None:
-            yield Segment(safe_text(text), style)
-            return
-        for index, part in enumerate(self._keep.split(text)):
-            if part:
-                yield Segment(part if index % 2 else safe_text(part), style)
+        if calm and "\n" not in text and "\x1b" not in text:
+            pieces.append(Segment(text, self._style))
+        elif self._keep is None or not self._keep.search(text):
+            pieces.append(Segment(safe_text(text), self._style))
+        else:
+            for index, part in enumerate(self._keep.split(text)):
+                if part:
+                    pieces.append(Segment(part if index % 2 else safe_text(part), self._style))
 
 
 @lru_cache(maxsize=1024)
+def _applied(look: _Look, parameters: str) -> tuple[_Look, Style | None]:
+    """The look after a sequence, and its style."""
+    changed = _apply(look, parameters)
+    return changed, _style(changed)
+
+
 def _apply(look: _Look, parameters: str) -> _Look:
     color, background, flags = look
     codes = _codes(parameters)

@@ -1,188 +1,251 @@
-"""The output of a command, line by line as a terminal would show it, in bounded memory."""
+"""The output of a command, line by line as a terminal would show it: all of it, in bounded memory."""
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from rich.segment import Segment
-from rich.style import Style
+from .line_block import GOES_ON, STDERR, LineBlock, Stream, text_of
+from .output_source import OutputSource, PrivateSource
+from .safe_text import safe_line
+from .terminal import Terminal
+from .terminal_line import Line, runs_of
+from .text_rows import Row
 
-from .ansi import AnsiDecoder
-from .safe_text import safe_text
-from .terminal_line import TerminalLine
-from .text_rows import Row, without_tabs
-
-Stream = Literal["stdout", "stderr"]
-
-
-class _Styled(NamedTuple):
-    """A line that is not plain: its text, and (end, style) of one piece after the other."""
-
-    text: str
-    pieces: tuple[tuple[int, Style | None], ...]
+PAGE_LINES = 1_024
+PAGE_SIZE = 256 * 1024
+"""How much output leaves memory and comes back at once, in lines, and in cells or in what was written."""
+PIECE = 64 * 1024
+"""The longest write: one that is longer counts as several, so that little is written anew for a line."""
 
 
 class OutputLine(NamedTuple):
     """One line as it is shown."""
 
-    runs: Row
+    line: Line
     stream: Stream
+    goes_on: bool
+    """It was longer than a terminal is wide: the next line of its stream continues it."""
+
+    @property
+    def text(self) -> str:
+        """The text without styles, with its tabs."""
+        return text_of(self.line)
+
+    @property
+    def runs(self) -> Row:
+        """The text as styled pieces."""
+        return runs_of(self.line)
 
 
-class _Open:
-    """What belongs to one stream: its colours, and the line that has no end yet."""
+@dataclass(frozen=True)
+class Page:
+    """Lines that leave memory together: what stays is their measures and how they came about."""
 
-    def __init__(self, longest: int) -> None:
-        self.decoder = AnsiDecoder(keep="\n\r\b", erase=True)
-        self.line = TerminalLine(longest)
+    first: int
+    """The number of its first line."""
+    measures: array[int]
+    """See `LineBlock`."""
+    widest: int
+    """Cells of its widest line."""
+    widest_mixed: int
+    """Cells of the widest of the lines whose measure is below zero."""
+    terminal: Terminal
+    """The terminal as it was before the first write of the page."""
+    write: int
+    """The number of that write."""
 
 
 class OutputBuffer:
-    """Lines of stdout and stderr in the order in which they were finished.
+    """Lines of stdout and stderr in the order in which they were finished, numbered from 0.
 
-    Colours are kept, a carriage return overwrites the line, a backspace goes back, tabs are spaces; every
-    other control becomes a visible symbol. A line is cut at `longest_line` characters and says so. Past
-    `most_lines` lines or `most_characters` characters the oldest are dropped, in batches of a tenth. Lines
-    are numbered from 0 since the start; `first` is the oldest still there, `end` one past the newest
-    finished one.
+    `source` is where old lines can be read again; without one the buffer keeps what is written to it in a
+    file of its own. Past `most_bytes` (about) the lines that were not looked at for longest leave memory.
+    Lines from `settled` on may still change, and lines from `end` on are unfinished, at most one a stream.
     """
 
-    def __init__(
-        self, *, most_lines: int = 50_000, most_characters: int = 16_000_000, longest_line: int = 20_000
-    ) -> None:
-        self.first = 0
+    def __init__(self, source: OutputSource | None = None, *, most_bytes: int = 8_000_000) -> None:
         self.version = 0
         """Changes with every write."""
         self.has_stderr = False
-        self._most_lines = most_lines
-        self._most_characters = most_characters
-        self._longest = longest_line
-        self._lines: list[str | _Styled] = []
-        self._is_stderr = bytearray()
-        self._characters = 0
-        self._open: dict[Stream, _Open] = {"stdout": _Open(longest_line), "stderr": _Open(longest_line)}
+        self._source = PrivateSource() if source is None else source
+        self._most_bytes = most_bytes
+        self._terminal = Terminal()
+        self._writes = 0
+        self._continued = 0
+        self._pages: list[Page] = []
+        self._firsts: list[int] = []
+        self._loaded: OrderedDict[int, tuple[LineBlock, int]] = OrderedDict()
+        self._bytes = 0
+        self._open = -1, LineBlock()
+        self._start_page()
+
+    @property
+    def settled(self) -> int:
+        """The number of the first line that may still change."""
+        return self._terminal.first
 
     @property
     def end(self) -> int:
         """One past the number of the newest finished line."""
-        return self.first + len(self._lines)
+        return self._terminal.first + len(self._terminal.block)
 
-    def write(self, stream: Stream, text: str) -> None:
-        """Take in output as it comes; it may be cut anywhere, also inside an escape sequence."""
-        if not text:
-            return
-        self.version += 1
-        self.has_stderr |= stream == "stderr"
-        opened = self._open[stream]
-        if opened.decoder.is_plain and not ("\x1b" in text or "\r" in text or "\b" in text):
-            self._write_plain(stream, opened.line, safe_text(text))
-        else:
-            for run in opened.decoder.feed(text):
-                self._write_run(stream, opened.line, run)
-        if len(self._lines) > self._most_lines * 1.1 or self._characters > self._most_characters * 1.1:
-            self._drop_oldest()
+    @property
+    def line_count(self) -> int:
+        """The lines there are, unfinished ones too."""
+        return self.end + len(self._unfinished())
+
+    @property
+    def newlines(self) -> int:
+        """The lines there are, if those that only continue another do not count."""
+        return self.line_count - self._continued - self._terminal.block.continued()
+
+    @property
+    def pages(self) -> Sequence[Page]:
+        """The pages that are complete; the lines after them are always in memory."""
+        return self._pages
+
+    @property
+    def tail(self) -> int:
+        """The number of the first line after the pages."""
+        return self._tail
+
+    def write(self, stream: Stream, data: str | bytes) -> None:
+        """Take in output as it comes; it may be cut anywhere, also inside a character or an escape sequence.
+
+        Bytes are UTF-8, what is invalid in them is shown as such.
+        """
+        for start in range(0, len(data), PIECE):
+            self._write(stream, data[start : start + PIECE])
 
     def close(self) -> None:
-        """The output has ended: what is left of an unfinished escape sequence is shown."""
+        """The output has ended: what is left of an unfinished character or escape sequence is shown."""
         self.version += 1
-        for stream, opened in self._open.items():
-            for run in opened.decoder.close():
-                self._write_run(stream, opened.line, run)
+        self._terminal.close()
 
     def line(self, number: int) -> OutputLine:
-        """A finished line.
+        """A line, from wherever it is.
 
         Raises:
-            IndexError: it was dropped, or is not finished.
+            IndexError: there is no such line.
         """
-        index = number - self.first
-        if index < 0:
-            raise IndexError(f"line {number} was dropped")
-        stream: Stream = "stderr" if self._is_stderr[index] else "stdout"
-        return OutputLine(_runs(self._lines[index]), stream)
+        block, index = self._place(number)
+        mark = block.marks[index]
+        stream: Stream = "stderr" if mark & STDERR else "stdout"
+        return OutputLine(block.lines[index], stream, mark & GOES_ON != 0)
 
-    def texts(self, start: int) -> Sequence[str]:
-        """The text of the finished lines from number `start` on."""
-        lines = self._lines[max(0, start - self.first) :]
-        return [line if isinstance(line, str) else line.text for line in lines]
+    def plain(self, number: int) -> str:
+        """The text of a line as it was printed, without styles; see `line`."""
+        return self.line(number).text
 
-    def unfinished(self) -> list[OutputLine]:
-        """The lines that have begun and not ended: at most one a stream."""
-        return [
-            OutputLine(opened.line.runs(), stream)
-            for stream, opened in self._open.items()
-            if not opened.line.is_empty
-        ]
+    def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
+        """The text from one position (line, column in its plain text) to another, as it was printed: a line
+        that only the edge of the terminal broke is whole."""
+        parts: list[str] = []
+        for number in range(start[0], min(end[0] + 1, self.line_count)):
+            line = self.line(number)
+            whole = line.goes_on and number + 1 < self.line_count
+            whole = whole and self.line(number + 1).stream == line.stream
+            text = line.text + ("" if whole else "\n")
+            if number == end[0]:
+                text = line.text[: end[1]]
+            parts.append(text[start[1] :] if number == start[0] else text)
+        return "".join(parts)
 
-    def _write_plain(self, stream: Stream, line: TerminalLine, text: str) -> None:
-        """The quick way: nothing in `text` moves the cursor or changes the colour."""
-        first, *rest = text.split("\n")
-        if not rest:
-            line.write(first, None)
+    def measures(self, start: int) -> array[int]:
+        """The measures (see `LineBlock`) of all lines from number `start` on, which is not in a page."""
+        ended = self._block.measures[start - self._tail :] if start < self.settled else array("i")
+        open_lines = self._terminal.block.measures[max(0, start - self.settled) :]
+        return ended + open_lines + self._unfinished().measures
+
+    def page_of(self, number: int) -> int:
+        """The page in which line `number` is, which is before `tail`."""
+        return bisect_right(self._firsts, number) - 1
+
+    def is_loaded(self, page: int) -> bool:
+        """Whether the lines of this page are in memory."""
+        return page in self._loaded
+
+    def _write(self, stream: Stream, data: str | bytes) -> None:
+        self.version += 1
+        self.has_stderr |= stream == "stderr"
+        self._source.keep(stream, data)
+        self._writes += 1
+        settled = self._terminal.write(stream, data)
+        self._block.extend(settled)
+        self._continued += settled.continued()
+        self._cells += sum(map(abs, settled.measures))
+        self._size += len(data)
+        if len(self._block) >= PAGE_LINES or max(self._cells, self._size) >= PAGE_SIZE:
+            self._end_page()
+
+    def _place(self, number: int) -> tuple[LineBlock, int]:
+        """The lines among which line `number` is, and where."""
+        if not 0 <= number < self.end:
+            return self._unfinished(), number - self.end if number >= 0 else self.line_count
+        if number >= self.settled:
+            return self._terminal.block, number - self.settled
+        if number >= self._tail:
+            return self._block, number - self._tail
+        page = self.page_of(number)
+        return self._lines_of(page), number - self._firsts[page]
+
+    def _unfinished(self) -> LineBlock:
+        if self._open[0] != self.version:
+            self._open = self.version, self._terminal.unfinished()
+        return self._open[1]
+
+    def _start_page(self) -> None:
+        self._block = LineBlock()
+        self._cells = self._size = 0
+        self._tail = self._terminal.first
+        self._page_start = self._terminal.copy(), self._writes
+
+    def _end_page(self) -> None:
+        if not len(self._block):
+            self._start_page()
             return
-        line.write(first, None)
-        self._finish(stream, line)
-        *whole, last = rest
-        longest = self._longest
-        if "\t" in text:
-            whole = [without_tabs(part) for part in whole]
-        if len(text) > longest:
-            whole = [part if len(part) <= longest else _cut(part, longest) for part in whole]
-        self._lines += whole
-        self._is_stderr += (b"\x01" if stream == "stderr" else b"\x00") * len(whole)
-        self._characters += sum(map(len, whole))
-        line.write(last, None)
+        block, (terminal, write) = self._block, self._page_start
+        mixed = max(0, -min(block.measures))
+        widest = max(mixed, max(block.measures))
+        self._keep(len(self._pages), block)
+        self._pages.append(Page(self._tail, block.measures, widest, mixed, terminal, write))
+        self._firsts.append(self._tail)
+        self._start_page()
 
-    def _write_run(self, stream: Stream, line: TerminalLine, run: Segment) -> None:
-        match run.text:
-            case "\n":
-                self._finish(stream, line)
-            case "\r":
-                line.carriage_return()
-            case "\b":
-                line.backspace()
-            case text if text.startswith("\x1b"):
-                line.erase(text)
-            case text:
-                line.write(text, run.style)
+    def _keep(self, page: int, block: LineBlock) -> None:
+        """Hold the lines of a page in memory, and let the least used ones go."""
+        size = block.bytes_used()
+        self._loaded[page] = block, size
+        self._bytes += size
+        while self._bytes > self._most_bytes and len(self._loaded) > 1:
+            self._bytes -= self._loaded.popitem(last=False)[1][1]
 
-    def _finish(self, stream: Stream, line: TerminalLine) -> None:
-        runs = line.runs()
-        line.clear()
-        text = "".join(run.text for run in runs)
-        if any(run.style for run in runs):
-            ends: list[tuple[int, Style | None]] = []
-            end = 0
-            for run in runs:
-                end += len(run.text)
-                ends.append((end, run.style))
-            self._lines.append(_Styled(text, tuple(ends)))
-        else:
-            self._lines.append(text)
-        self._is_stderr.append(stream == "stderr")
-        self._characters += len(text)
+    def _lines_of(self, page: int) -> LineBlock:
+        if page not in self._loaded:
+            self._keep(page, self._written_anew(page))
+        self._loaded.move_to_end(page)
+        return self._loaded[page][0]
 
-    def _drop_oldest(self) -> None:
-        count = max(0, len(self._lines) - self._most_lines)
-        texts = self.texts(self.first)
-        characters = self._characters - sum(len(text) for text in texts[:count])
-        while characters > self._most_characters:
-            characters -= len(texts[count])
-            count += 1
-        del self._lines[:count], self._is_stderr[:count]
-        self._characters = characters
-        self.first += count
-
-
-def _cut(text: str, longest: int) -> str:
-    return f"{text[:longest]}… {len(text) - longest:,} more characters"
-
-
-def _runs(line: str | _Styled) -> Row:
-    if isinstance(line, str):
-        return [Segment(line)] if line else []
-    starts = [0, *(end for end, _ in line.pieces)]
-    return [
-        Segment(line.text[start:end], style) for start, (end, style) in zip(starts, line.pieces, strict=False)
-    ]
+    def _written_anew(self, page: int) -> LineBlock:
+        """The lines of a page that left memory: its writes once more, on the terminal as it was then."""
+        start = self._pages[page]
+        last = page + 1 == len(self._pages)
+        end = self._page_start[1] if last else self._pages[page + 1].write
+        terminal, block = start.terminal.copy(), LineBlock()
+        problem = "it is not what it was"
+        try:
+            for number in range(start.write, end):
+                block.extend(terminal.write(*self._source.read(number)))
+        except OSError as error:
+            problem = error.strerror or str(error)
+        missing = len(start.measures) - len(block)
+        if missing:
+            note = f"[this part of the output cannot be read: {safe_line(problem)}]"
+            block = LineBlock()
+            block.extend_texts([note] * len(start.measures), 0, plain=note.isascii())
+        return block

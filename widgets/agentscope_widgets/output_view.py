@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
@@ -12,15 +12,15 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from .heights import Heights
+from .line_layout import LineLayout
 from .line_view import ScrollingView
 from .output_buffer import OutputBuffer, OutputLine
+from .output_heights import OutputHeights
 from .safe_text import safe_line
-from .text_rows import Row, break_offsets, wrap_runs
+from .text_rows import Row, wrap_runs
 
 _GUTTER = 2
-_MARK = "! "
-"""The gutter of a line that came from stderr."""
+"""Cells before the text: `!` for a line from stderr, `↪` for one that continues the line above."""
 
 
 class OutputView(ScrollingView):
@@ -42,13 +42,11 @@ class OutputView(ScrollingView):
     def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=id, classes=classes)
         self._buffer: OutputBuffer | None = None
+        self._heights: OutputHeights | None = None
         self._version = -1
         self._width = 0
-        self._first = self._end = self._seen_end = 0
-        self._widest = 0
-        self._heights = Heights()
-        self._unfinished: list[OutputLine] = []
-        self._rows: LRUCache[int, list[Row]] = LRUCache(256)
+        self._seen_end = 0
+        self._rows: LRUCache[int, list[Row]] = LRUCache(128)
 
     def show(self, buffer: OutputBuffer | None, title: str = "") -> None:
         """Show another buffer from its end, or none; `title` goes into the border.
@@ -60,53 +58,57 @@ class OutputView(ScrollingView):
             self.refresh_output()
             return
         self._buffer = buffer
+        self._seen_end = buffer.end if buffer else 0
+        self.unseen = 0
+        self.facts = ""
         self.following = True
         self._start_over()
 
     def refresh_output(self) -> None:
         """Take in what was written to the buffer since the last time; nothing is done if that is nothing."""
-        buffer = self._buffer
-        if buffer is None or buffer.version == self._version or not self._width:
+        buffer, heights = self._buffer, self._heights
+        if buffer is None or heights is None or buffer.version == self._version:
             return
         self._version = buffer.version
-        top = self.scroll_offset.y
-        if buffer.first > self._first:
-            note = 0 if self._first else 1
-            top -= self._heights.drop_first(min(buffer.first, self._end) - self._first) - note
-            self._first = buffer.first
-            self._end = max(self._end, buffer.first)
-            self._rows.clear()
-        self._heights.truncate(self._end - self._first)
-        for number in range(self._end, self._end + len(self._unfinished)):
+        before = len(heights)
+        for number in range(heights.update(), before):
             self._rows.discard(number)
-        texts = buffer.texts(self._end)
-        self._unfinished = buffer.unfinished()
-        self._end = buffer.end
-        texts = [*texts, *("".join(run.text for run in line.runs) for line in self._unfinished)]
-        self._add_heights(texts)
         if self.following:
-            self._seen_end = self._end
-        self.unseen = self._end - self._seen_end
+            self._seen_end = buffer.end
+        self.unseen = max(0, buffer.end - self._seen_end)
         self.facts = self._known_facts(buffer)
-        self._place(top)
+        self._place(self.scroll_offset.y)
+
+    def text_position(self, x: int, y: int) -> tuple[int, int] | None:
+        """What is at a cell of the view: the number of a line and the column in its plain text, the end of
+        the row to the right of it. None: there is no line."""
+        if (at := self._line_at(y)) is None:
+            return None
+        number, inside = at
+        cell = max(0, x - _GUTTER) + (0 if self.wrap else self.scroll_offset.x)
+        return number, self._layout(number).column_at(inside, cell)
+
+    def view_cell(self, number: int, column: int) -> tuple[int, int] | None:
+        """The cell (x, y) of the view where a column of the plain text of a line is, in sight or not; the
+        text starts at x = 2. None: there is no such line."""
+        if self._heights is None or not 0 <= number < len(self._heights):
+            return None
+        row, cell = self._layout(number).cell_of(column)
+        x = _GUTTER + cell - (0 if self.wrap else self.scroll_offset.x)
+        return x, self._heights.start(number) + row - self.scroll_offset.y
 
     def shows_placeholder(self) -> bool:
-        return not len(self._heights)
+        return self._heights is None or not len(self._heights)
 
     def row_at(self, y: int) -> Row:
-        line = self.scroll_offset.y + y - self._note_lines
-        if line < 0:
-            return [Segment(f"  … {self._first:,} earlier lines were dropped", self.look.muted)]
-        if line >= self._heights.total:
+        if (at := self._line_at(y)) is None or self._buffer is None:
             return []
-        index, inside = self._heights.find(line)
-        number = self._first + index
-        if self._buffer is None or number < self._buffer.first:
-            # Dropped by a write that this view was not told of yet.
-            return []
-        output = self._unfinished[number - self._end] if number >= self._end else self._buffer.line(number)
-        gutter = Segment(_MARK if output.stream == "stderr" else "  ", self.look.warning)
-        return [gutter, *self._row(number, output, inside)]
+        number, inside = at
+        output = self._buffer.line(number)
+        before = self._buffer.line(number - 1) if number and not inside else None
+        continues = before is not None and before.goes_on and before.stream == output.stream
+        gutter = ("!" if output.stream == "stderr" else " ") + ("↪" if continues else " ")
+        return [Segment(gutter, self.look.warning), *self._row(number, output, inside)]
 
     def look_changed(self) -> None:
         self._rows.clear()
@@ -120,7 +122,8 @@ class OutputView(ScrollingView):
 
     def seen_all(self) -> None:
         super().seen_all()
-        self._seen_end = self._end
+        if self._buffer is not None:
+            self._seen_end = self._buffer.end
 
     def watch_facts(self, facts: str) -> None:
         self.border_subtitle = Content(facts) if facts else None
@@ -136,55 +139,41 @@ class OutputView(ScrollingView):
         self.scroll_to(x=self.scroll_offset.x + cells, animate=False, force=True)
 
     @property
-    def _note_lines(self) -> int:
-        """The line at the top that says how much was dropped."""
-        return 1 if self._first else 0
-
-    @property
     def _room(self) -> int:
         return max(1, self._width - _GUTTER)
 
     def _start_over(self, *, keep: bool = False) -> None:
-        """Compute everything anew; with `keep` the line at the top stays there."""
-        place = (0, 0)
-        if keep and self._heights.total:
-            index, inside = self._heights.find(self.scroll_offset.y - self._note_lines)
-            place = (self._first + index, inside)
-        self._heights = Heights()
-        self._unfinished = []
+        """Count all rows anew; with `keep` the line at the top stays there."""
+        number, inside = (self._line_at(0) if keep else None) or (0, 0)
         self._rows.clear()
-        self._widest = 0
         self._version = -1
-        self._first = self._end = self._buffer.first if self._buffer else 0
-        if not keep:
-            self._seen_end = self._buffer.end if self._buffer else 0
-            self.unseen = 0
-            self.facts = ""
-        self.refresh_output()
-        if keep and not self.following and len(self._heights):
-            index = max(0, min(place[0] - self._first, len(self._heights) - 1))
-            inside = min(place[1], self._heights[index] - 1)
-            self._place(self._heights.start(index) + inside + self._note_lines)
-        else:
+        self._heights = None
+        if self._buffer is None or not self._width:
             self._place(0)
+            return
+        heights = self._heights = OutputHeights(self._buffer, self._room if self.wrap else None)
+        self.refresh_output()
+        if keep and not self.following and len(heights):
+            self._place(heights.start(number) + min(inside, heights.height(number) - 1))
 
-    def _add_heights(self, texts: list[str]) -> None:
-        room = self._room
-        if not self.wrap:
-            self._widest = max(self._widest, max(map(cell_len, texts), default=0))
-            self._heights.extend([1] * len(texts))
-        else:
-            self._heights.extend(
-                (len(text) - 1) // room + 1 or 1
-                if text.isascii()
-                else len(break_offsets(text, room, words=False))
-                for text in texts
-            )
+    def _line_at(self, y: int) -> tuple[int, int] | None:
+        """The line on row `y` of the view, and the row inside it."""
+        row = self.scroll_offset.y + y
+        heights, buffer = self._heights, self._buffer
+        if heights is None or buffer is None or not 0 <= row < heights.total:
+            return None
+        number, inside = heights.find(row)
+        # A write that this view was not told of yet may have erased lines.
+        return (number, inside) if number < buffer.line_count else None
+
+    def _layout(self, number: int) -> LineLayout:
+        text = self._buffer.plain(number) if self._buffer else ""
+        return LineLayout(text, self._room if self.wrap else None)
 
     def _row(self, number: int, output: OutputLine, inside: int) -> Row:
         rows = self._rows.get(number)
         if rows is None:
-            width = self._room if self.wrap else max(self._widest, self._room) + 1
+            width = self._room if self.wrap else sys.maxsize
             rows = self._rows[number] = wrap_runs(output.runs, width, words=False)
         row = rows[inside] if inside < len(rows) else []
         if self.wrap:
@@ -193,11 +182,12 @@ class OutputView(ScrollingView):
         return list(Strip(row).crop(left, left + self._room))
 
     def _place(self, top: int) -> None:
-        width = 0 if self.wrap else self._widest + _GUTTER
-        self.place(top, self._heights.total + self._note_lines if len(self._heights) else 0, width)
+        heights = self._heights
+        width = 0 if self.wrap or heights is None else heights.widest + _GUTTER
+        self.place(top, heights.total if heights else 0, width)
 
     def _known_facts(self, buffer: OutputBuffer) -> str:
-        count = buffer.end + len(self._unfinished)
+        count = buffer.newlines
         facts = [f"{count:,} line{'s' * (count != 1)}"]
         facts += ["! stderr"] if buffer.has_stderr else []
         facts += [] if self.wrap else ["no wrap"]

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, field
-from pathlib import Path
 
 from agentscope_tui.bus import Subscription
-from agentscope_tui.datasets.source import Dataset
+from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import Steer
@@ -19,10 +17,13 @@ from agentscope_tui.session.launch import Launcher, OpenSession
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
+from agentscope_tui.tui.recorded_output import RecordedOutput
 from agentscope_widgets.output_buffer import OutputBuffer
 
 CLOSE_SECONDS = 2.0
 """How long quitting waits for all sessions to end in order."""
+MOST_OUTPUTS = 8
+"""Outputs of a session that are held in memory, in part; the others are taken in again when looked at."""
 
 
 class RowSession:
@@ -33,7 +34,7 @@ class RowSession:
         self.state = SessionState()
         self.draft = ""
         self._subscription: Subscription = opened.bus.subscription()
-        self._outputs: dict[str, _Output] = {}
+        self._outputs: dict[str, RecordedOutput] = {}
 
     @property
     def session(self) -> Session:
@@ -61,28 +62,20 @@ class RowSession:
         return bool(events), returned
 
     def output_of(self, call: CallView) -> OutputBuffer:
-        """The call's output as a buffer, with everything that has come so far."""
-        output = self._outputs.setdefault(call.call_id, _Output())
-        for piece in call.output[output.pieces :]:
-            text = piece.text
-            if piece.file is not None and piece.offset is not None and piece.length is not None:
-                text = _read(self.opened.folder.outputs / piece.file, piece.offset, piece.length)
-            output.buffer.write(piece.stream, text)
-        output.pieces = len(call.output)
-        said = call.content or call.reason
-        if not call.output and call.duration is not None and said != output.said:
-            output.buffer, output.said = OutputBuffer(), said
-            output.buffer.write("stdout", said)
+        """The call's output as a buffer, with what has come so far; see `has_more_output`."""
+        output = self._outputs.pop(call.call_id, None)
+        if output is None:
+            output = RecordedOutput(call, self.opened.folder.outputs)
+        self._outputs[call.call_id] = output
+        if len(self._outputs) > MOST_OUTPUTS:
+            del self._outputs[next(iter(self._outputs))]
+        output.take_in()
         return output.buffer
 
-
-@dataclass
-class _Output:
-    """A call's output on screen: how many pieces are in it, or the result that stands for them."""
-
-    buffer: OutputBuffer = field(default_factory=OutputBuffer)
-    pieces: int = 0
-    said: str = ""
+    def has_more_output(self, call: CallView) -> bool:
+        """Whether `output_of` did not take in everything yet: a lot of it is taken in a little at a time."""
+        output = self._outputs.get(call.call_id)
+        return output is not None and output.is_behind
 
 
 class Workspace:
@@ -131,12 +124,3 @@ class Workspace:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), CLOSE_SECONDS)
         await self.launcher.aclose()
-
-
-def _read(path: Path, offset: int, length: int) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            return file.read(length).decode("utf-8", "replace")
-    except OSError as error:
-        return f"[this part of the output cannot be read: {error.strerror}]\n"
