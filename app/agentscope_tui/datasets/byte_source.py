@@ -57,7 +57,7 @@ class PlainFile:
         return self._state.changed()
 
     def identity(self) -> str:
-        return self._state.identity()
+        return self._state.identity
 
     def close(self) -> None:
         self._file.close()

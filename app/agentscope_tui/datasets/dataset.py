@@ -48,10 +48,10 @@ class Dataset:
         self._end = None if limit is None else offset + limit
         self._raws: RowCache[RawRow | RowError] = RowCache()
         self._tasks: RowCache[Task | RowError] = RowCache()
-        self._identity = ""
         while not rows.complete and rows.count == 0:
             self._advance()
         self._refuse_nothing()
+        self._identity = rows.identity()
         sample = self._sample()
         self.fields: Sequence[str] = list(dict.fromkeys(name for row in sample for name in row))
         self.columns = (columns or Columns()).resolved(sample)
@@ -149,14 +149,8 @@ class Dataset:
     def identity(self) -> str:
         """A digest that ties a recording to this dataset: of size, modification time and both ends.
 
-        Raises:
-            UserError: the file cannot be read.
+        Of rows that are piped in, it is of the first of them.
         """
-        if not self._identity:
-            try:
-                self._identity = self._rows.identity()
-            except OSError as error:
-                raise self._unreadable(error) from error
         return self._identity
 
     def close(self) -> None:

@@ -16,11 +16,18 @@ class FileState:
 
     path: Path
     stat: os.stat_result
+    identity: str
+    """A digest of size, modification time, and the first and last 64 KiB: 32 hex digits."""
 
     @classmethod
     def of(cls, path: Path) -> FileState:
         """The file as it is now (OSError)."""
-        return cls(path, path.stat())
+        with path.open("rb", buffering=0) as file:
+            stat = os.fstat(file.fileno())
+            digest = hashlib.blake2b(f"{stat.st_size} {stat.st_mtime_ns}".encode(), digest_size=16)
+            for place in (0, max(0, stat.st_size - _END)):
+                digest.update(os.pread(file.fileno(), _END, place))
+        return cls(path, stat, digest.hexdigest())
 
     def changed(self) -> str:
         """What happened to the file since, as in "was replaced"; "" for nothing."""
@@ -34,13 +41,3 @@ class FileState:
         if now.st_size != before.st_size:
             return "was appended to" if now.st_size > before.st_size else "was cut short"
         return "" if now.st_mtime_ns == before.st_mtime_ns else "was rewritten"
-
-    def identity(self) -> str:
-        """A digest of size, modification time, and the first and last 64 KiB: 32 hex digits (OSError)."""
-        size = self.stat.st_size
-        digest = hashlib.blake2b(f"{size} {self.stat.st_mtime_ns}".encode(), digest_size=16)
-        with self.path.open("rb") as file:
-            digest.update(file.read(_END))
-            file.seek(max(0, size - _END))
-            digest.update(file.read(_END))
-        return digest.hexdigest()

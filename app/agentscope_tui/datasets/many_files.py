@@ -17,15 +17,17 @@ class ManyRows:
     """`RawRows` of files."""
 
     def __init__(self, files: Sequence[Path], opener: Opener) -> None:
-        """`files`: at least one. Opens the first (what `opener` raises)."""
+        """`files`: at least one. Opens the first (OSError, and what `opener` raises)."""
         self._files = files
+        self._listing = [_entry(file) for file in files]
         self._opener = opener
         self._parts = [opener(files[0])]
         self._firsts = [0]
 
     @property
     def count(self) -> int:
-        return self._firsts[-1] + self._parts[len(self._firsts) - 1].count
+        last = len(self._firsts) - 1
+        return self._firsts[last] + self._parts[last].count
 
     @property
     def complete(self) -> bool:
@@ -69,12 +71,16 @@ class ManyRows:
         return ""
 
     def identity(self) -> str:
-        """A digest of the names and sizes of all files, and the identity of the first."""
+        """A digest of the first file, and of name, size and modification time of all."""
         digest = hashlib.blake2b(self._parts[0].identity().encode(), digest_size=16)
-        for file in self._files:
-            digest.update(f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}\n".encode())
+        digest.update("\n".join(self._listing).encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
 
     def close(self) -> None:
         for part in self._parts:
             part.close()
+
+
+def _entry(file: Path) -> str:
+    stat = file.stat()
+    return f"{file.name} {stat.st_size} {stat.st_mtime_ns}"

@@ -68,7 +68,7 @@ class RawRows(Protocol):
         """What happened to the file since it was opened, as in "was replaced"; "" for nothing."""
 
     def identity(self) -> str:
-        """A digest of size, modification time and both ends of what was opened (OSError)."""
+        """A digest of size, modification time and both ends, of the file that was opened."""
 
     def close(self) -> None:
         """Let go of the file. No thread may be advancing any more."""

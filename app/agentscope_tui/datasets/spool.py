@@ -87,7 +87,7 @@ class Spool:
     def identity(self) -> str:
         """Of a stream without a file: a digest of its beginning."""
         if self._state:
-            return self._state.identity()
+            return self._state.identity
         return hashlib.blake2b(self.read(_MOST_HEAD, 0), digest_size=16).hexdigest()
 
     def close(self) -> None:

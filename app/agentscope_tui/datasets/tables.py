@@ -129,7 +129,7 @@ class TableRows:
         return self._state.changed()
 
     def identity(self) -> str:
-        return self._state.identity()
+        return self._state.identity
 
     def close(self) -> None:
         self._blocks.close()
