@@ -39,7 +39,10 @@ class Event(BaseModel):
 
 
 class SessionStarted(Event):
-    """The first event: all that is needed to know what ran. `limits` are those in force."""
+    """The first event: all that is needed to know what ran. `limits` are those in force.
+
+    `history` are earlier messages, which every request has after its system messages.
+    """
 
     kind: Literal["session_started"] = "session_started"
     version: str
@@ -48,6 +51,7 @@ class SessionStarted(Event):
     runner: str = ""
     model: str = ""
     system: str = ""
+    history: list[Message] = Field(default_factory=list)
     tools: list[dict[str, Any]] = Field(default_factory=list)
     limits: dict[str, Any] = Field(default_factory=dict)
     temperature: float | None = None
@@ -70,7 +74,8 @@ class Steer(Event):
     the `user_message` of that turn has its `msg_id`.
 
     `queued` and `edited` carry the text, `position` its place in the queue; `in_call` and `answered` name
-    the call. `returned` gives the text back to the user.
+    the call. `returned` gives the text back to the user. `injected`: the host put it into the request of an
+    agent that takes no messages while it runs.
     """
 
     kind: Literal["steer"] = "steer"
@@ -79,13 +84,15 @@ class Steer(Event):
     text: str = ""
     position: int | None = None
     call: int | None = None
+    injected: bool = False
 
 
 class LlmRequestSent(Event):
     """A model call begins. The whole request is the first `kept` messages of the request of call
     `base` (0: nothing) followed by `messages`; `digest` is the SHA-256 of the whole list as canonical JSON.
 
-    `repairs` says in words what the host put right in the runner's messages.
+    `repairs` says in words what the host put right in the runner's messages; `overridden` is what the agent
+    asked for and did not get, because the user set it: `{"model": ..., "temperature": ...}`.
     """
 
     kind: Literal["llm_request"] = "llm_request"
@@ -100,6 +107,7 @@ class LlmRequestSent(Event):
     tools: list[str] = Field(default_factory=list)
     params: dict[str, Any] = Field(default_factory=dict)
     repairs: list[str] = Field(default_factory=list)
+    overridden: dict[str, Any] = Field(default_factory=dict)
 
 
 class RetryScheduled(Event):
@@ -183,6 +191,8 @@ class Paused(Event):
     allows: list[DecisionKind] = Field(default_factory=lambda: list[DecisionKind](["pass"]))
     patience: float | None = None
     """Seconds, from `at`, after which the step goes on by itself: the runner waits no longer. None: never."""
+    commits_after: float | None = None
+    """Seconds, from `at`, after which a refusal cannot reach the agent as an error any more. None: never."""
 
 
 class Resumed(Event):
@@ -205,6 +215,8 @@ class ToolCallStarted(Event):
     arguments: dict[str, Any] = Field(default_factory=dict)
     edited: bool = False
     """The arguments are the user's, not those that the model wrote."""
+    own: bool = False
+    """It runs in the agent's process, where the host neither runs nor limits it."""
 
 
 class ToolOutput(Event):
@@ -286,7 +298,7 @@ class ErrorOccurred(Event):
     """Something failed. `message` is one line that says what to do; `detail` may be longer."""
 
     kind: Literal["error"] = "error"
-    source: Literal["model", "tool", "runner", "grader", "recorder", "session"]
+    source: Literal["model", "tool", "agent", "runner", "grader", "recorder", "session"]
     message: str
     detail: str = ""
     call: int | None = None
@@ -302,6 +314,13 @@ class Graded(Event):
     reason: str = ""
     error: str | None = None
     duration: float = 0.0
+
+
+class AgentNote(Event):
+    """A remark that the agent itself made for the transcript."""
+
+    kind: Literal["note"] = "note"
+    text: str
 
 
 class RunnerConnected(Event):
@@ -368,6 +387,7 @@ SessionEvent = (
     | StateChanged
     | ErrorOccurred
     | Graded
+    | AgentNote
     | RunnerConnected
     | RunnerHealth
     | RunnerLogged

@@ -78,3 +78,13 @@ def alive(marked: str) -> list[int]:
             except OSError:  # ended since the listing
                 continue
     return found
+
+
+def is_ours(pid: int) -> bool:
+    """Whether a process descends from this one."""
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        pid = int(stat.rpartition(")")[2].split()[1])
+    return False

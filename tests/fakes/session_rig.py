@@ -117,9 +117,9 @@ class Rig:
         await self.runner.send("state", status="running", turns=1)
         return str(message["msg_id"])
 
-    async def until(self, predicate: Callable[[], Any]) -> None:
+    async def until(self, predicate: Callable[[], Any], *, seconds: float = DEADLINE) -> None:
         """Wait until the predicate holds; it is looked at after each event."""
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(seconds):
             while not predicate():
                 self._news.clear()
                 await self._news.wait()

@@ -12,8 +12,11 @@ _CREDENTIAL = re.compile(
 """Parts of a name that say that the value opens something."""
 
 
-def runner_environment(environ: Mapping[str, str], secrets: Collection[str] = ()) -> dict[str, str]:
-    """The variables for a runner: all but those that are named like credentials or hold one of `secrets`.
+def runner_environment(
+    environ: Mapping[str, str], secrets: Collection[str] = (), passed: Collection[str] = ()
+) -> dict[str, str]:
+    """The variables for a runner: all but those that are named like credentials or hold one of `secrets`,
+    unless they are to be `passed`.
 
     A runner is the user's own program, so unlike a tool it gets the rest: HOME, NODE_PATH and the like.
     """
@@ -21,5 +24,6 @@ def runner_environment(environ: Mapping[str, str], secrets: Collection[str] = ()
     return {
         name: value
         for name, value in environ.items()
-        if not _CREDENTIAL.search(name) and not any(secret in value for secret in hidden)
+        if name in passed
+        or not (_CREDENTIAL.search(name) or any(secret in value for secret in hidden))
     }

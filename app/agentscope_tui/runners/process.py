@@ -10,11 +10,12 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from agentscope_tui.tools.link import Call, ProcessError, SupervisorLink
+from agentscope_tui.tools.pipes import OutputPipe
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.wire.channel import ChannelClosed
 from agentscope_tui.wire.frame_channel import OnLog
@@ -42,7 +43,7 @@ class ProcessStream:
     async def open(self) -> None:
         self._link = SupervisorLink(Sandbox("none"), self._cwd)
         await self._link.wait_ready()
-        request = {"argv": self._argv, "cwd": str(self._cwd), "env": self._env, "limits": {}}
+        request = {"argv": self._argv, "cwd": str(self._cwd), "env": self._env, "limits": {}, "watch": {}}
         theirs, ours = os.pipe()
         try:
             self._stdin = await _pipe_writer(ours)
@@ -76,7 +77,7 @@ class ProcessStream:
             return "the runner closed its standard output"
         await asyncio.wait({self._stderr}, timeout=_ENDING_SECONDS)
         try:
-            return f"the runner {_words(self._call.exit.result())}"
+            return f"the runner {exit_words(self._call.exit.result())}"
         except ProcessError as error:
             return f"the runner was lost: {error}"
 
@@ -94,19 +95,29 @@ class ProcessStream:
             self._call.close_pipes()
 
     async def _read_stderr(self, call: Call) -> None:
-        rest = b""
-        while data := await call.pipes[1].read():
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                self._log(line)
-            rest = rest[:_MAX_LINE]
-            # A pipe that is always full would hold the loop.
-            await asyncio.sleep(0)
-        if rest:
-            self._log(rest)
+        await log_lines(call.pipes[1], lambda line: self._on_log("stderr", line))
 
-    def _log(self, line: bytes) -> None:
-        self._on_log("stderr", line[:_MAX_LINE].decode("utf-8", "replace").removesuffix("\r"))
+
+async def log_lines(
+    pipe: OutputPipe, on_line: Callable[[str], None], on_data: Callable[[bytes], None] | None = None
+) -> None:
+    """Read a pipe to its end: each line, cut at 4 KiB, goes to `on_line`, all of it to `on_data`."""
+    rest = b""
+    while data := await pipe.read():
+        if on_data is not None:
+            on_data(data)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            on_line(_text(line))
+        rest = rest[:_MAX_LINE]
+        # A pipe that is always full would hold the loop.
+        await asyncio.sleep(0)
+    if rest:
+        on_line(_text(rest))
+
+
+def _text(line: bytes) -> str:
+    return line[:_MAX_LINE].decode("utf-8", "replace").removesuffix("\r")
 
 
 async def _pipe_writer(descriptor: int) -> asyncio.StreamWriter:
@@ -123,7 +134,7 @@ async def _pipe_writer(descriptor: int) -> asyncio.StreamWriter:
     return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
-def _words(value: int) -> str:
+def exit_words(value: int) -> str:
     """An exit code, or minus a signal, in words."""
     if value >= 0:
         return f"exited with status {value}"

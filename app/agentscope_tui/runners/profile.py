@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -18,12 +18,19 @@ class Profile(BaseModel):
     """How a kind of runner behaves.
 
     `patience`: seconds that it lets a model answer wait before it goes on without; None: without end.
+    `steers`: `native` if it takes messages while a turn runs; `inject`: the host puts them into requests.
+    `tools`: `host` if it asks the host to run tools; `own`: it may run tools of its own.
+    `params`: who decides on model, temperature and output limit: `host`, or `own` for the agent itself, as
+    long as the user does not.
     `hello`: it is this kind of runner if its hello has all these fields; `*` stands for any value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     patience: float | None = Field(default=None, gt=0)
+    steers: Literal["native", "inject"] = "native"
+    tools: Literal["host", "own"] = "host"
+    params: Literal["host", "own"] = "host"
     hello: dict[str, str] = Field(default_factory=dict)
 
     def fits(self, hello: Mapping[str, Any]) -> bool:

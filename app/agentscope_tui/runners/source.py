@@ -1,4 +1,4 @@
-"""Where a session's runner comes from: the built-in loop, a process, or a socket."""
+"""Where a session's runner comes from: the built-in loop, the user's Python, a process, or a socket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from agentscope_tui.errors import UsageError
 from agentscope_tui.model_choice import known_keys
 from agentscope_tui.runners.builtin import BuiltinRunner
 from agentscope_tui.runners.environment import runner_environment
+from agentscope_tui.runners.loopback.channel import (
+    ENDPOINT_VARIABLES,
+    EndpointChannel,
+    endpoint_environment,
+)
+from agentscope_tui.runners.loopback.server import LoopbackServer
 from agentscope_tui.runners.process import ProcessStream
+from agentscope_tui.runners.program import Command, ProgramChannel
+from agentscope_tui.runners.python import agent_command
 from agentscope_tui.wire.channel import Channel, FrameData, memory_channel
 from agentscope_tui.wire.frame_channel import FrameChannel, OnLog
 from agentscope_tui.wire.framing import MAX_FRAME, Base64Lines, LengthPrefixed
@@ -25,11 +33,16 @@ _MOST_FILES = 16 << 20
 
 @dataclass(frozen=True)
 class RunnerChoice:
-    """What the user chose: at most one of `command`, `listen` and `connect`; none: the built-in loop.
+    """What the user chose: one of `agent`, `program`, `command`, `listen` and `connect`, or none for the
+    built-in loop.
 
+    `agent` is `module:attribute` of a Python agent, `python` the interpreter that runs it (None: ours).
     `start_timeout` is in seconds, `max_frame` in bytes; `remote` allows addresses of other machines.
     """
 
+    agent: str | None = None
+    python: str | None = None
+    program: str | None = None
     command: str | None = None
     listen: str | None = None
     connect: str | None = None
@@ -40,12 +53,17 @@ class RunnerChoice:
     environ: Mapping[str, str] = field(default_factory=dict)
     secrets: Collection[str] = ()
     """Values that no runner may see, beside what is named like one."""
+    pass_env: Collection[str] = ()
+    """Variables that it may see all the same."""
 
 
 def choice_of(config: Config) -> RunnerChoice:
     """What the settings choose."""
     runner = config.settings.runner
     return RunnerChoice(
+        agent=runner.agent,
+        python=runner.python,
+        program=runner.program,
         command=runner.command,
         listen=runner.listen,
         connect=runner.connect,
@@ -55,6 +73,7 @@ def choice_of(config: Config) -> RunnerChoice:
         cwd=config.cwd,
         environ=config.environ,
         secrets=known_keys(config),
+        pass_env=runner.pass_env,
     )
 
 
@@ -67,6 +86,8 @@ class RunnerSource:
         chosen = {
             flag: value
             for flag, value in (
+                ("--agent", choice.agent),
+                ("--command", choice.program),
                 ("--runner", choice.command),
                 ("--listen", choice.listen),
                 ("--connect", choice.connect),
@@ -76,21 +97,25 @@ class RunnerSource:
         if len(chosen) > 1:
             raise UsageError(f"{' and '.join(chosen)} exclude each other: name one runner")
         dialed_name = next((f"{flag.strip('-')} {value}" for flag, value in chosen.items()), "builtin")
-        self.name = choice.command or dialed_name
+        self.name = choice.agent or choice.program or choice.command or dialed_name
         """For the first event and the status line: `builtin`, `node r.ts`, `listen HOST:PORT` ..."""
-        self._argv = _split(choice.command) if choice.command is not None else []
+        self._program = _program(choice)
+        self._argv = _argv(choice)
+        self._endpoint = LoopbackServer(max_body=choice.max_frame)
         address = choice.listen or choice.connect
         self._address = parse_address(address, remote=choice.remote) if address is not None else None
         self._listener: Listener | None = None
         self._lock = asyncio.Lock()
 
     async def start(self) -> None:
-        """Begin to listen, if that is what was chosen.
+        """Begin to listen, if what was chosen needs that.
 
         Raises:
             UserError: the address cannot be listened at.
         """
         async with self._lock:
+            if self.uses_endpoint:
+                await self._endpoint.start()
             if self._choice.listen is not None and self._listener is None:
                 assert self._address is not None
                 listener = Listener(self._address)
@@ -100,10 +125,13 @@ class RunnerSource:
     def channel(self, on_log: OnLog) -> Channel:
         """The host's end of a new session's channel, not yet open; `start` comes before."""
         choice = self._choice
+        env = self.environment()
+        if self.uses_endpoint:
+            channel = EndpointChannel(self._endpoint)
+            env |= endpoint_environment(self._endpoint, channel.token, env)
+            return channel.beside(self._process(env, on_log))
         if self._argv:
-            env = runner_environment(choice.environ, choice.secrets)
-            stream = ProcessStream(self._argv, cwd=choice.cwd, env=env, on_log=on_log)
-            return FrameChannel(stream, Base64Lines(choice.max_frame), on_log)
+            return self._process(env, on_log)
         if self._address is None:
             return BuiltinChannel()
         if self._listener is not None:
@@ -112,8 +140,31 @@ class RunnerSource:
             socket = dialed(self._address)
         return FrameChannel(socket, LengthPrefixed(choice.max_frame), on_log)
 
+    def environment(self) -> dict[str, str]:
+        """The variables for the user's own programs: without credentials."""
+        choice = self._choice
+        return runner_environment(choice.environ, choice.secrets, choice.pass_env)
+
+    @property
+    def runs_program(self) -> bool:
+        """Whether the agent is a program that speaks no frames."""
+        return self._program is not None
+
+    @property
+    def uses_endpoint(self) -> bool:
+        """Whether the agent may call the model over HTTP."""
+        return self.runs_program or self._choice.agent is not None
+
+    def _process(self, env: Mapping[str, str], on_log: OnLog) -> Channel:
+        choice = self._choice
+        if self._program is not None:
+            return ProgramChannel(self._program, cwd=choice.cwd, env=env, on_log=on_log)
+        stream = ProcessStream(self._argv, cwd=choice.cwd, env=env, on_log=on_log)
+        return FrameChannel(stream, Base64Lines(choice.max_frame), on_log)
+
     async def aclose(self) -> None:
         """Stop listening. Sessions close their own channels."""
+        await self._endpoint.aclose()
         if self._listener is not None:
             await self._listener.aclose()
 
@@ -170,6 +221,20 @@ def read_files(folder: Path) -> dict[str, str]:
     if not files:
         raise UsageError(f"runner.files: {folder} has no files")
     return files
+
+
+def _program(choice: RunnerChoice) -> Command | None:
+    for name in ENDPOINT_VARIABLES:
+        if name in choice.pass_env:
+            raise UsageError(f"--pass-env {name}: agentscope sets this one, to see what the agent does")
+    return None if choice.program is None else Command.parse(choice.program, choice.cwd, choice.environ)
+
+
+def _argv(choice: RunnerChoice) -> list[str]:
+    """The program to start; empty if none is."""
+    if choice.agent is not None:
+        return agent_command(choice.agent, choice.python, choice.cwd, choice.environ, choice.start_timeout)
+    return _split(choice.command) if choice.command is not None else []
 
 
 def _split(command: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agentscope_tui.events import AssistantMessage, LlmRequestSent
 from agentscope_tui.models.chat import Message
 
@@ -32,6 +34,11 @@ class Exchanges:
             wanted = sent.kept if wanted is None else min(wanted, sent.kept)
             call = sent.base
         return [message for part in reversed(parts) for message in part]
+
+    def sent_beside(self, call: int) -> dict[str, Any]:
+        """What a call was sent beside its messages: parameters, and the names of the tools."""
+        sent = self._requests.get(call)
+        return {} if sent is None else {**sent.params, "tools": sent.tools}
 
     def reply(self, call: int) -> Message | None:
         """The assistant message that answered a call."""

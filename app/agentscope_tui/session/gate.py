@@ -27,6 +27,8 @@ class Step:
     allows: tuple[DecisionKind, ...] = ("pass", "edit", "refuse")
     for_completion: bool = False
     """It stops in place of its completion, for a runner that would not wait for that."""
+    commits_after: float | None = None
+    """Seconds after which what is refused cannot reach the agent as an error; None: it can."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ class Gate:
                 call_id=step.call_id,
                 allows=list(step.allows),
                 patience=patience,
+                commits_after=step.commits_after,
             )
         )
         decision: Decision | None = None
@@ -113,27 +116,26 @@ class Gate:
                 )
             )
 
-    def step(self, *, fine: bool = False) -> bool:
-        """Let the oldest waiting step go and stop at the next; False when none was waiting."""
+    def step(self, *, fine: bool = False, hold: int | None = None) -> bool:
+        """Let the oldest waiting step go, or that of hold number `hold`, and stop at the next; False when it
+        was not waiting."""
         self._set_mode("step", fine)
-        return self._release(lambda hold: hold.step.kind != "failed_call", limit=1)
+        return self._release(_is(hold, lambda step: step.kind != "failed_call"), limit=1)
 
     def run(self) -> None:
         """Let everything go and stop no more; a failed call goes on waiting."""
         self._set_mode("run", False)
-        self._release(lambda hold: hold.step.kind != "failed_call")
+        self._release(_is(None, lambda step: step.kind != "failed_call"))
 
     def pause(self) -> None:
         """Stop at the next completion."""
         self._set_mode("step", self._fine)
 
-    def decide(self, decision: Decision, *, kind: StepKind | None = None) -> bool:
-        """Answer the oldest waiting step (of a kind); False when none waits or it does not allow this."""
-        return self._release(
-            lambda hold: (kind is None or hold.step.kind == kind) and decision.kind in hold.step.allows,
-            decision,
-            limit=1,
-        )
+    def decide(self, decision: Decision, *, kind: StepKind | None = None, hold: int | None = None) -> bool:
+        """Answer the oldest waiting step (of a kind, or that of hold number `hold`); False when none waits or
+        it does not allow this."""
+        fits = _is(hold, lambda step: kind in (None, step.kind) and decision.kind in step.allows)
+        return self._release(fits, decision, limit=1)
 
     def _stops(self, step: Step) -> bool:
         return self._mode == "step" and (self._fine or step.kind == "completion" or step.for_completion)
@@ -150,6 +152,11 @@ class Gate:
         for hold in ready:
             hold.decided.set_result(decision)
         return bool(ready)
+
+
+def _is(number: int | None, fits: Callable[[Step], bool]) -> Callable[[_Hold], bool]:
+    """Whether a hold is the one of this number (None: any) and its step fits."""
+    return lambda hold: number in (None, hold.number) and fits(hold.step)
 
 
 def _impatient(step: Step) -> Decision:

@@ -8,61 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentscope_tui.models.chat import ChatRequest, Message
-
-_HOST_FIELDS = frozenset(
-    {
-        "model",
-        "messages",
-        "tools",
-        "stream",
-        "stream_options",
-        "store",
-        "temperature",
-        "max_tokens",
-        "max_completion_tokens",
-    }
-)
-"""Fields of a body that the host decides; the rest is passed on."""
-
-
-class BodyError(Exception):
-    """A request body that no provider could read; says why."""
-
-
-def read_body(
-    body: dict[str, Any], *, max_output_tokens: int, temperature: float | None
-) -> tuple[ChatRequest, list[str]]:
-    """The request to send for a runner's body, and what was mended in its messages, in words.
-
-    The host's temperature replaces the runner's; its token limit caps the runner's.
-
-    Raises:
-        BodyError: messages or tools are not what Chat Completions defines.
-    """
-    messages, tools = body.get("messages"), body.get("tools") or []
-    if not isinstance(messages, list) or not messages:
-        raise BodyError("`messages` must be a list with at least one message")
-    for position, message in enumerate(messages):
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise BodyError(f"message {position} must be an object with a `role`")
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise BodyError("`tools` must be a list of objects")
-    asked = [body.get(name) for name in ("max_completion_tokens", "max_tokens")]
-    allowed = [limit for limit in asked if isinstance(limit, int) and limit >= 1]
-    mended, notes = mend(messages)
-    request = ChatRequest(
-        messages=mended,
-        tools=tools,
-        max_output_tokens=min([*allowed, max_output_tokens]),
-        temperature=temperature,
-        params={name: value for name, value in body.items() if name not in _HOST_FIELDS},
-    )
-    return request, notes
+from agentscope_tui.models.chat import Message
 
 
 def mend(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
@@ -119,23 +70,31 @@ class Difference:
     digest: str
 
 
+_REMEMBERED = 8
+"""Requests that a new one is told from: an agent may have several conversations at once."""
+
+
 class Conversation:
-    """The messages of the last request, to tell the next one from."""
+    """The messages of the last requests, to tell the next one from."""
 
     def __init__(self) -> None:
-        self._call = 0
-        self._messages: list[Message] = []
+        self._requests: deque[tuple[int, list[Message]]] = deque(maxlen=_REMEMBERED)
 
     def advance(self, call: int, messages: list[Message]) -> Difference:
-        """Remember the request of `call`; returns how it differs from the one before."""
-        kept = 0
-        for old, new in zip(self._messages, messages, strict=False):
-            if old != new:
-                break
-            kept += 1
-        difference = Difference(self._call if kept else 0, kept, messages[kept:], digest(messages))
-        self._call, self._messages = call, messages
-        return difference
+        """Remember the request of `call`; returns how it differs from the one before that it goes on from."""
+        kept, base = max(
+            ((_common(before, messages), number) for number, before in self._requests), default=(0, 0)
+        )
+        self._requests.append((call, messages))
+        return Difference(base if kept else 0, kept, messages[kept:], digest(messages))
+
+
+def _common(before: list[Message], messages: list[Message]) -> int:
+    """How many messages at the start are the same."""
+    pairs = zip(before, messages, strict=False)
+    return next(
+        (place for place, (old, new) in enumerate(pairs) if old != new), min(len(before), len(messages))
+    )
 
 
 def digest(messages: Sequence[Message]) -> str:

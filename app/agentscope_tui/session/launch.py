@@ -15,34 +15,42 @@ from typing import Literal
 from agentscope_tui import __version__
 from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
-from agentscope_tui.config import Config
-from agentscope_tui.datasets.source import Dataset, open_dataset
+from agentscope_tui.config import DEFAULT, Config
+from agentscope_tui.datasets.dataset import Dataset
+from agentscope_tui.datasets.source import open_dataset
 from agentscope_tui.datasets.task import Task
-from agentscope_tui.errors import UsageError
+from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.events import ErrorOccurred
 from agentscope_tui.folders import open_state_dir, sessions_dir
 from agentscope_tui.grading.factory import parse_grader
 from agentscope_tui.grading.grader import Grade, GradeInput, Grader
 from agentscope_tui.grading.spec import parse_spec
 from agentscope_tui.model_choice import known_keys, model_of
+from agentscope_tui.models.asked import AGENT
 from agentscope_tui.models.chat import Message, Model
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.options import Options
 from agentscope_tui.resources import demo_dataset, demo_script, runner_profiles
 from agentscope_tui.runners.profile import load_profiles
 from agentscope_tui.runners.source import RunnerSource, choice_of, read_files
+from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.limits import Limits
+from agentscope_tui.session.offering import check_tools, offered_tools
 from agentscope_tui.session.recorded_turns import recorded_turns
 from agentscope_tui.session.replaying import Replay
 from agentscope_tui.session.reward import AnswerGrader
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
+from agentscope_tui.settings import CommandLimitSettings, SandboxSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
 from agentscope_tui.store.recorder import Recorder
+from agentscope_tui.store.scratch import copy_of, seed_of
+from agentscope_tui.tools.limits import CommandLimits
 from agentscope_tui.tools.local import LocalTools
-from agentscope_tui.tools.sandbox import Sandbox, find_sandbox
-from agentscope_tui.tools.skills import SkilledTools, load_skills, skill_index
+from agentscope_tui.tools.sandbox import Sandbox
+from agentscope_tui.tools.sandbox_probe import find_sandbox
+from agentscope_tui.tools.skills import load_skills, skill_index
 from agentscope_tui.tools.spec import Toolset
 
 log = logging.getLogger(__name__)
@@ -140,8 +148,12 @@ class OpenSession:
 class Launcher:
     """Opens rows of one dataset with one set of settings."""
 
-    def __init__(self, config: Config, dataset: Path, *, model: str, clock: Clock | None = None) -> None:
+    def __init__(
+        self, config: Config, dataset: Path, *, model: str, identity: str = "", clock: Clock | None = None
+    ) -> None:
         """`dataset` is the file that the rows come from, `model` the model's name.
+
+        `identity` is the dataset's, which recordings keep.
 
         Raises:
             UserError: the state folder cannot be written, or a runner or skills cannot be had as set.
@@ -149,6 +161,7 @@ class Launcher:
         self._config = config
         self._settings = config.settings
         self._dataset = dataset
+        self._identity = identity
         self._model_name = model
         self._sessions = sessions_dir(open_state_dir(config.environ))
         self._clock = clock or Clock()
@@ -158,6 +171,21 @@ class Launcher:
         )
         self._files = read_files(_folder(files)) if (files := self._settings.runner.files) else {}
         self._skills = load_skills(_folder(skills)) if (skills := self._settings.tools.skills) else []
+
+    @property
+    def state(self) -> Path:
+        """The state folder."""
+        return self._config.state
+
+    def open_dataset(self) -> Dataset:
+        """The dataset as it is on disk now.
+
+        Raises:
+            UserError: it cannot be read, or has no row in range any more.
+        """
+        dataset = _open_dataset(self._config, self._dataset)
+        self._identity = dataset.identity()
+        return dataset
 
     async def aclose(self) -> None:
         """Let no more runners dial in. Sessions close themselves."""
@@ -170,6 +198,7 @@ class Launcher:
             UserError: says what is missing.
         """
         self.model(self._model_name)
+        check_tools(self._config)
         if self._settings.grading.grader is not None:
             parse_spec(self._settings.grading.grader)
 
@@ -179,9 +208,7 @@ class Launcher:
         Raises:
             SandboxError: bubblewrap is required and does not work.
         """
-        sandbox = self._settings.sandbox
-        read_only = _folders(sandbox.read_only)
-        return await find_sandbox(sandbox.mode, network=sandbox.network, read_only=read_only)
+        return await sandbox_of(self._settings.sandbox)
 
     async def open(
         self,
@@ -212,27 +239,36 @@ class Launcher:
             "version": __version__,
             "created": now.isoformat(),
             "dataset": str(self._dataset),
+            "dataset_identity": self._identity,
             "row": task.index,
             "runner": self._source.name,
             "model": self._model_name,
             **({"restarted": restarted.bus.session_id} if restarted else {}),
         }
-        folder = make_folder(
-            self._sessions, session_id, meta, task.files, copied=restarted.folder.files if restarted else None
-        )
+        scratch = copy_of(restarted.folder.files) if restarted else seed_of(task, settings.dataset.row_file)
+        # A row's files may be many: copying them must not hold up the other sessions.
+        folder = await asyncio.to_thread(make_folder, self._sessions, session_id, meta, scratch)
         tools = LocalTools(
             folder.files,
             sandbox=sandbox,
             bash_timeout=settings.tools.bash_timeout,
             result_cap=settings.tools.result_cap,
+            limits=_command_limits(settings.tools.limits),
         )
         recorder = Recorder(folder.path, on_error=lambda error: _tell_loss(bus, error))
         bus = EventBus(session_id, clock=self._clock, backlog=recorder)
         bus.subscribe(recorder)
         runner_log = RunnerLog(bus.publish)
+        try:
+            offered = await offered_tools(
+                self._config, self._source, tools, self._skills, folder.files, runner_log
+            )
+        except UserError:
+            await recorder.aclose()
+            raise
         parts = _Parts(
             model,
-            SkilledTools(tools, self._skills) if self._skills else tools,
+            offered,
             RowGrader(grader, task, tools, folder) if grader else None,
         )
         parts = parts.behind(replay) if replay else parts
@@ -263,22 +299,33 @@ class Launcher:
         price = self._settings.model.prices.get(model)
         return Price(price.input, price.output, price.cached) if price else None
 
+    @property
+    def _standard_system(self) -> str:
+        """The system prompt of rows that have none. A program has its own, and a Python agent too, unless the
+        user set one: the default speaks of our loop and tools."""
+        is_default = self._config.origin("session.system") == DEFAULT
+        has_own = self._source.runs_program or (self._settings.runner.agent is not None and is_default)
+        return "" if has_own else self._settings.session.system
+
     def _grader(self, task: Task) -> Grader | None:
         grading = self._settings.grading
         spec = self._config.grader_of(task.grader)
         if spec is None:
             return None
-        return parse_grader(spec, python=grading.python, timeout=grading.timeout, cwd=self._config.cwd)
+        python = grading.python or self._settings.runner.python
+        return parse_grader(spec, python=python, timeout=grading.timeout, cwd=self._config.cwd)
 
     def _session_settings(
         self, task: Task, folder: SessionFolder, mode: Literal["step", "run"] | None, patient: bool
     ) -> SessionSettings:
         settings = self._settings
-        system = settings.session.system if task.system is None else task.system
+        system = self._standard_system if task.system is None else task.system
         return SessionSettings(
             system="\n\n".join([system, skill_index(self._skills)]) if self._skills else system,
+            earlier=EarlierMessages(task.history),
             dataset=str(self._dataset),
             row=task.index,
+            row_data=task.row,
             runner=self._source.name,
             profiles=self._profiles,
             files=self._files,
@@ -289,6 +336,11 @@ class Launcher:
                 max_output_tokens=settings.model.max_output_tokens,
                 temperature=settings.model.temperature,
                 price=self.price(self._model_name),
+                set_by_user=frozenset(
+                    name
+                    for name in ("temperature", "max_output_tokens")
+                    if self._config.origin(f"model.{name}") != DEFAULT
+                ),
             ),
             limits=Limits(**settings.limits.model_dump()),
             conversation_scope=settings.session.conversation_scope,
@@ -310,16 +362,21 @@ def open_rows(config: Config, options: Options) -> tuple[Launcher, Dataset]:
     demo = options.dataset is None
     path = demo_dataset() if options.dataset is None else options.dataset
     model = settings.model.name or (f"scripted:{demo_script()}" if demo else None)
-    dataset = open_dataset(
-        path, offset=settings.dataset.offset, limit=settings.dataset.limit, columns=config.columns
-    )
+    if model is None and settings.runner.program is not None:
+        model = AGENT
+    dataset = _open_dataset(config, path)
     for index in options.rows:
         dataset.row(index)
     if model is None:
         raise UsageError("which model? name one with --model, for example --model openai:gpt-5-mini")
-    launcher = Launcher(config, path, model=model)
+    launcher = Launcher(config, path, model=model, identity=dataset.identity())
     launcher.check()
     return launcher, dataset
+
+
+def _open_dataset(config: Config, path: Path) -> Dataset:
+    dataset = config.settings.dataset
+    return open_dataset(path, offset=dataset.offset, limit=dataset.limit, columns=config.columns)
 
 
 def _replay_of(session: OpenSession) -> Replay:
@@ -334,6 +391,23 @@ def _tell_loss(bus: EventBus, error: OSError) -> None:
             message=f"recording stopped: {error.strerror or error}. The session goes on, but is not kept.",
         )
     )
+
+
+async def sandbox_of(settings: SandboxSettings) -> Sandbox:
+    """The sandbox that the settings ask for.
+
+    Raises:
+        SandboxError: it does not work here, or a folder is not there.
+    """
+    read_only = _folders(settings.read_only)
+    return await find_sandbox(settings.mode, network=settings.network, read_only=read_only)
+
+
+def _command_limits(limits: CommandLimitSettings) -> CommandLimits:
+    """In bytes what the settings give in MiB."""
+    given = limits.model_dump()
+    in_mib = {name: given[name] << 20 for name in ("memory", "file_size", "output", "disk") if given[name]}
+    return CommandLimits(**given | in_mib)
 
 
 def _folders(names: Sequence[str]) -> tuple[Path, ...]:

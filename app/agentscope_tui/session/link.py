@@ -18,6 +18,7 @@ from agentscope_tui.wire.frames import (
     HostFrame,
     LlmRequest,
     LlmResponse,
+    ReqId,
     RunnerFrame,
     Shutdown,
     ToolRequest,
@@ -60,7 +61,7 @@ class RunnerLink:
         self._on_lost = on_lost
         self._caught_up = caught_up
         self._outbox: asyncio.Queue[HostFrame] = asyncio.Queue()
-        self._requests: set[asyncio.Task[None]] = set()
+        self._requests: dict[asyncio.Task[None], ReqId] = {}
         self._slots = asyncio.Semaphore(MAX_OPEN)
         self._reader: asyncio.Task[None] | None = None
         self._sender: asyncio.Task[None] | None = None
@@ -73,10 +74,12 @@ class RunnerLink:
         """Queue a frame; frames leave in the order in which they are posted."""
         self._outbox.put_nowait(frame)
 
-    def cancel_requests(self) -> None:
-        """Stop answering: each open request is answered with `interrupted`, once its task has ended."""
-        for request in tuple(self._requests):
-            request.cancel()
+    def cancel_requests(self, req_id: ReqId | None = None) -> None:
+        """Stop answering: each open request, or that of this id, is answered with `interrupted`, once its
+        task has ended."""
+        for request, ident in tuple(self._requests.items()):
+            if req_id in (None, ident):
+                request.cancel()
 
     async def requests_ended(self, timeout: float | None = None) -> None:
         """Return when the requests that are open now are answered, or after `timeout` seconds."""
@@ -156,7 +159,7 @@ class RunnerLink:
             self.post(await work)
 
         def answered(task: asyncio.Task[None]) -> None:
-            self._requests.discard(task)
+            del self._requests[task]
             work.close()
             if task.cancelled():
                 self.post(interrupted_answer(frame))
@@ -165,7 +168,7 @@ class RunnerLink:
                 self._on_lost(f"agentscope failed to answer the runner: {type(error).__name__}: {error}")
 
         task = asyncio.create_task(answer(), name=f"the answer to {frame.type} {frame.req_id}")
-        self._requests.add(task)
+        self._requests[task] = frame.req_id
         task.add_done_callback(answered)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import chain, count
+from typing import Any
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.events import (
@@ -29,29 +30,39 @@ from agentscope_tui.models.chat import (
     Usage,
 )
 from agentscope_tui.models.wire_log import WireFolder
+from agentscope_tui.runners.profile import Profile
+from agentscope_tui.session.body import BodyError, ReadRequest
 from agentscope_tui.session.cancelling import cancellable
+from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.gate import PASS, Gate, Step
-from agentscope_tui.session.history import BodyError, Conversation, Difference, read_body
+from agentscope_tui.session.history import Conversation, Difference
 from agentscope_tui.session.ledger import RefusedCall, ToolLedger
 from agentscope_tui.session.limits import Meter
+from agentscope_tui.session.own_tools import OwnTools
+from agentscope_tui.session.requests import RequestReader
 from agentscope_tui.session.settings import ModelSettings, Price
 from agentscope_tui.session.steering import SteerQueue, text_of
 from agentscope_tui.session.streams import DeltaStream
 from agentscope_tui.session.turn import Turn
-from agentscope_tui.wire.frames import LlmRequest, LlmResponse
+from agentscope_tui.wire.frames import LlmRequest, LlmResponse, ReqId
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class _Call:
-    """One model call: its number, what the runner asked, in which turn, and when (monotonic seconds)."""
+    """One model call: its number, what the runner asked and what that comes to, in which turn, and when
+    (monotonic seconds)."""
 
     number: int
     frame: LlmRequest
-    request: ChatRequest
+    asked: ReadRequest
     turn: Turn
     received: float
+
+    @property
+    def request(self) -> ChatRequest:
+        return self.asked.request
 
 
 class ModelCalls:
@@ -62,18 +73,23 @@ class ModelCalls:
         model: Model | None,
         settings: ModelSettings,
         *,
+        earlier: EarlierMessages,
         publish: Callable[[Event], Event],
         gate: Gate,
         meter: Meter,
         steers: SteerQueue,
         ledger: ToolLedger,
+        own_tools: OwnTools,
+        host_tools: Collection[str],
         hand_over: Callable[[], None],
-        patience: Callable[[], float | None],
+        inject: Callable[[], list[str]],
+        profile: Callable[[], Profile],
         wire: WireFolder | None,
         clock: Clock,
     ) -> None:
-        """`patience` gives the seconds that the runner lets an answer wait; None: without end. `wire` keeps
-        the raw requests and responses."""
+        """`inject` gives the steers that the host is to put into the next request. `profile` is what is known
+        of the runner, `host_tools` names the tools that the host runs. `wire` keeps the raw requests and
+        responses."""
         self._model = model
         self._settings = settings
         self._publish = publish
@@ -81,15 +97,19 @@ class ModelCalls:
         self._meter = meter
         self._steers = steers
         self._ledger = ledger
+        self._own_tools = own_tools
+        self._host_tools = host_tools
         self._hand_over = hand_over
-        self._patience = patience
+        self._inject = inject
+        self._profile = profile
+        self._reader = RequestReader(earlier, profile)
         self._wire = wire
         self._clock = clock
         self._conversation = Conversation()
-        self._ids: set[str] = set()
+        self._ids = earlier.call_ids
         self.number = 0
-        self.open: set[int] = set()
-        """The calls that the runner waits for."""
+        self.open: dict[int, ReqId] = {}
+        """The calls that the runner waits for, and its names for them."""
         self.messages: list[Message] = []
         """The conversation as last sent, with the answer to it."""
 
@@ -103,6 +123,8 @@ class ModelCalls:
 
     async def answer(self, frame: LlmRequest, turn: Turn) -> LlmResponse:
         """One request, from the runner's body to the answer it gets."""
+        # Before the call is counted: a steer starts the counting again.
+        steers = self._inject()
         reached = self._meter.take_call()
         if reached is not None:
             self._publish(reached)
@@ -110,26 +132,27 @@ class ModelCalls:
             return LlmResponse(req_id=frame.req_id, error=reached.reason)
         turn.limit = ""
         try:
-            request, repairs = read_body(
-                frame.openai_body,
-                max_output_tokens=self._settings.max_output_tokens,
-                temperature=self._settings.temperature,
-            )
+            asked = self._reader.read(frame, steers, self._settings, self._model)
         except BodyError as error:
             return self._failed(frame, turn, f"the runner sent a request that no model can read: {error}")
         self.number += 1
-        call = _Call(self.number, frame, request, turn, self._clock.monotonic())
-        self.open.add(call.number)
+        call = _Call(self.number, frame, asked, turn, self._clock.monotonic())
+        self.open[call.number] = frame.req_id
         try:
-            return await self._respond(call, repairs)
+            return await self._respond(call)
         finally:
-            self.open.discard(call.number)
+            self.open.pop(call.number, None)
 
-    async def _respond(self, call: _Call, repairs: list[str]) -> LlmResponse:
+    def left(self, req_id: ReqId) -> None:
+        """The runner said that it waits no more for the answer to this request."""
+        self.open = {number: ident for number, ident in self.open.items() if ident != req_id}
+
+    async def _respond(self, call: _Call) -> LlmResponse:
         difference = self._conversation.advance(call.number, call.request.messages)
+        self._own_tools.read_results(difference.new, call.turn)
         for refused in self._ledger.refused_by_runner(difference.new):
             self._tell_refused(refused, "refused by the runner")
-        completion = await self._complete(call, difference, repairs)
+        completion = await self._complete(call, difference)
         if isinstance(completion, str):
             return self._failed(call.frame, call.turn, completion, told=True)
         self._steers.answered(call.number, call.request.messages)
@@ -137,10 +160,13 @@ class ModelCalls:
 
     def _time_left(self, call: _Call) -> float | None:
         """Seconds until the runner goes on without the answer; None: it does not."""
-        patience = self._patience()
-        return None if patience is None else max(patience - (self._clock.monotonic() - call.received), 0.0)
+        return self._left_of(self._profile().patience, call)
 
-    async def _complete(self, call: _Call, difference: Difference, repairs: list[str]) -> Completion | str:
+    def _left_of(self, seconds: float | None, call: _Call) -> float | None:
+        """What is left of so many seconds since the runner asked."""
+        return None if seconds is None else max(seconds - (self._clock.monotonic() - call.received), 0.0)
+
+    async def _complete(self, call: _Call, difference: Difference) -> Completion | str:
         """The completion, or why the user gave the call up."""
         request, turn = call.request, call.turn
         attempt = 0
@@ -157,12 +183,9 @@ class ModelCalls:
                     messages=difference.new,
                     digest=difference.digest,
                     tools=[str(tool.get("function", tool).get("name")) for tool in request.tools],
-                    params={
-                        "max_output_tokens": request.max_output_tokens,
-                        "temperature": request.temperature,
-                        **request.params,
-                    },
-                    repairs=repairs,
+                    params=_params(request),
+                    repairs=call.asked.repairs,
+                    overridden=call.asked.overridden,
                 )
             )
             self._steers.read_receipts(difference.new, call.number)
@@ -170,7 +193,8 @@ class ModelCalls:
                 return await self._stream(call.number, request, turn)
             except ModelError as error:
                 turn.call_failed, turn.failure = True, str(error)
-                step = Step("failed_call", call.number, allows=("pass", "refuse"))
+                commits = self._left_of(call.frame.commits_after, call)
+                step = Step("failed_call", call.number, allows=("pass", "refuse"), commits_after=commits)
                 decision = await self._gate.hold(step, patience=self._time_left(call))
                 if decision.kind != "pass":
                     return str(error)
@@ -193,7 +217,8 @@ class ModelCalls:
                 self._model.complete(request, stream.add, on_retry=on_retry, wire=wire)
             )
         except asyncio.CancelledError:
-            turn.cut_call = call
+            if turn.interrupted is not None:
+                turn.cut_call = call
             self._cut_off(call, stream, request, started, None)
             raise
         except Exception as error:
@@ -213,13 +238,16 @@ class ModelCalls:
         turn = call.turn
         self._ledger.propose(call.number, completion)
         patience = self._time_left(call)
-        self._ledger.unseen = patience is not None and self._ledger.will_be_requested()
         decision = PASS
-        if not self._ledger.unseen:
-            decision = await self._gate.hold(Step("completion", call.number), patience=patience)
+        if patience is not None and self._ledger.will_be_requested(call.number):
+            self._ledger.unseen.add(call.number)
+        else:
+            commits = self._left_of(call.frame.commits_after, call)
+            step = Step("completion", call.number, commits_after=commits)
+            decision = await self._gate.hold(step, patience=patience)
         if decision.kind == "refuse":
             reason = decision.reason or "refused by the user"
-            for refused in self._ledger.withdraw():
+            for refused in self._ledger.withdraw(call.number):
                 self._tell_refused(refused, reason)
             return self._failed(call.frame, turn, reason, told=True)
         if decision.kind == "edit" and decision.completion is not None:
@@ -237,6 +265,9 @@ class ModelCalls:
         turn.call_failed = False
         turn.last_text = completion.text or turn.last_text
         self.messages = [*call.request.messages, completion.message()]
+        if self._profile().tools == "own":
+            own = self._ledger.take(call.number, lambda name: name not in self._host_tools)
+            self._own_tools.began(own, str(call.frame.req_id))
         if not completion.tool_calls:
             self._hand_over()
         return LlmResponse(req_id=call.frame.req_id, completion=completion.to_openai())
@@ -246,7 +277,7 @@ class ModelCalls:
         self._ids -= {part.id for part in completion.tool_calls}
         edited = self._with_unique_ids(edited, call)
         kept = {part.id for part in edited.tool_calls}
-        for proposed in self._ledger.withdraw():
+        for proposed in self._ledger.withdraw(call):
             if proposed.call_id not in kept:
                 self._tell_refused(proposed, "taken out by the user")
         self._ledger.propose(call, edited)
@@ -337,6 +368,13 @@ class ModelCalls:
             self._ids.add(call_id)
             calls.append(part.model_copy(update={"id": call_id}))
         return completion.model_copy(update={"tool_calls": tuple(calls)})
+
+
+def _params(request: ChatRequest) -> dict[str, Any]:
+    """What a call is asked with, beside messages and tools."""
+    model = {"model": request.asked_model} if request.asked_model else {}
+    limit = request.max_output_tokens
+    return {**model, "max_output_tokens": limit, "temperature": request.temperature, **request.params}
 
 
 def _unexpected(error: Exception) -> ModelError:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from agentscope_tui import __version__
 from agentscope_tui.events import SessionStarted
 from agentscope_tui.session.settings import SessionSettings
@@ -20,6 +24,7 @@ def introduction(
         runner=settings.runner,
         model=model,
         system=settings.system,
+        history=settings.earlier.messages,
         tools=[dict(spec) for spec in tools.specs],
         limits={name: value for name, value in vars(settings.limits).items() if value is not None},
         temperature=settings.model.temperature,
@@ -41,4 +46,14 @@ def greeting(settings: SessionSettings, tools: Toolset, session_id: str) -> Sess
         temperature=settings.model.temperature,
         conversation_scope=settings.conversation_scope,
         context_window=settings.context_window,
+        row=_as_json(settings.row_data),
+        row_index=settings.row,
     )
+
+
+def _as_json(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A row as JSON data: what no number of JSON is becomes null, other values their text."""
+    if not row:
+        return None
+    data: dict[str, Any] = json.loads(json.dumps(row, default=str), parse_constant=lambda name: None)
+    return data

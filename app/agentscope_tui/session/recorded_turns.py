@@ -76,7 +76,7 @@ def recorded_turns(events: Iterable[SessionEvent]) -> list[RecordedTurn]:
                 if step.step == "completion":
                     calls[step.call].failure = event.reason or "refused by the user"
                 asked.add(step.call_id or "")
-            case ToolCallStarted() if event.name != SUBMIT:
+            case ToolCallStarted(own=False) if event.name != SUBMIT:
                 asked.add(event.call_id)
             case ToolResult(call=number) if event.call_id in asked and number in calls:
                 _note_result(calls[number], event)

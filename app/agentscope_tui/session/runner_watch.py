@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from agentscope_tui.events import Event, RunnerConnected, RunnerHealth
-from agentscope_tui.runners.profile import Profiles
+from agentscope_tui.runners.profile import Profile, Profiles
 from agentscope_tui.wire.frames import Hello, Ping, Pong
 
 
@@ -29,8 +29,8 @@ class RunnerWatch:
         self._ponged = asyncio.Event()
         self.greeted = asyncio.Event()
         """Whether the runner has said hello."""
-        self.patience: float | None = None
-        """Seconds that it lets a model answer wait; None: without end."""
+        self.profile = Profile()
+        """What is known of its kind."""
 
     def on_hello(self, hello: Hello) -> None:
         """The first hello says what the runner is; others say nothing."""
@@ -38,7 +38,7 @@ class RunnerWatch:
             return
         said = hello.model_dump(exclude={"type"}, exclude_defaults=True)
         name, profile = self._profiles.choose(hello.model_dump())
-        self.patience = profile.patience
+        self.profile = profile
         self._publish(RunnerConnected(hello=said, profile=name, patience=profile.patience))
         self.greeted.set()
 

@@ -14,6 +14,7 @@ from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import (
+    AgentNote,
     ErrorOccurred,
     LimitReached,
     SessionEnded,
@@ -23,17 +24,20 @@ from agentscope_tui.events import (
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.session.closing import release
-from agentscope_tui.session.gate import Decision, Gate
+from agentscope_tui.session.delivery import Delivery
+from agentscope_tui.session.gate import Gate
 from agentscope_tui.session.ledger import ToolLedger
 from agentscope_tui.session.limits import Meter, wall_clock
 from agentscope_tui.session.link import Request, Response, RunnerLink
 from agentscope_tui.session.model_calls import ModelCalls
 from agentscope_tui.session.opening import greeting, introduction
+from agentscope_tui.session.own_tools import OwnTools
 from agentscope_tui.session.reward import AnswerGrader, Grading
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.runner_watch import RunnerWatch
 from agentscope_tui.session.settings import Price, SessionSettings
-from agentscope_tui.session.steering import SteerQueue
+from agentscope_tui.session.steering import QueuedSteer, SteerQueue
+from agentscope_tui.session.stepping import Stepping
 from agentscope_tui.session.tasks import Tasks, first_set
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
@@ -43,10 +47,13 @@ from agentscope_tui.wire.frames import (
     Abort,
     EpisodeError,
     Hello,
+    LlmCancel,
     LlmRequest,
+    Note,
     Pong,
     RunnerFrame,
     RunnerState,
+    ToolReport,
     UserMessage,
 )
 
@@ -63,7 +70,7 @@ async def _no_wait() -> None:
     return None
 
 
-class Session:
+class Session(Stepping):
     """The host's side of one session."""
 
     def __init__(
@@ -92,6 +99,7 @@ class Session:
         self._steers = SteerQueue(bus.publish)
         self._meter = Meter(settings.limits)
         self._ledger = ToolLedger()
+        self._own_tools = OwnTools(bus.publish, self._ledger, settings.outputs, self._clock)
         self._link = RunnerLink(
             channel, serve=self._serve, on_frame=self._on_frame, on_lost=self._fail, caught_up=caught_up
         )
@@ -99,16 +107,23 @@ class Session:
             settings.profiles, publish=bus.publish, post=self._link.post, new_id=self._clock.new_id
         )
         self._runner_log = runner_log or RunnerLog(bus.publish)
+        delivery = Delivery(
+            self._steers, self._meter, profile=lambda: self._watch.profile, send=self._send_steer
+        )
         self._model_calls = ModelCalls(
             model,
             settings.model,
+            earlier=settings.earlier,
             publish=bus.publish,
             gate=self.gate,
             meter=self._meter,
             steers=self._steers,
             ledger=self._ledger,
-            hand_over=self._hand_over,
-            patience=lambda: self._watch.patience,
+            hand_over=delivery.hand_over,
+            inject=delivery.inject,
+            profile=lambda: self._watch.profile,
+            own_tools=self._own_tools,
+            host_tools={str(spec.get("name")) for spec in tools.specs},
             wire=wire,
             clock=self._clock,
         )
@@ -118,9 +133,9 @@ class Session:
             gate=self.gate,
             meter=self._meter,
             ledger=self._ledger,
-            hand_over=self._hand_over,
+            hand_over=delivery.hand_over,
             caught_up=caught_up,
-            outputs=settings.folder / "outputs" if settings.folder else None,
+            outputs=settings.outputs,
             clock=self._clock,
         )
         self._turn = Turn(0)
@@ -213,34 +228,10 @@ class Session:
         """Put a steer that still waits at a place of the queue, from 0; False when it has gone."""
         return self._steers.move(msg_id, position)
 
-    def step(self, *, fine: bool = False) -> None:
-        """Let the waiting step go and stop at the next completion (`fine`: call or result)."""
-        self.gate.step(fine=fine)
-
-    def run_on(self) -> None:
-        """Stop no more in this session."""
-        self.gate.run()
-
-    def pause(self) -> None:
-        """Stop at the next completion."""
-        self.gate.pause()
-
-    def decide(self, decision: Decision) -> bool:
-        """Answer the step that waits; False when none waits or it does not allow this."""
-        return self.gate.decide(decision)
-
-    def retry(self) -> bool:
-        """Send a failed call's request again; False when none waits."""
-        return self.gate.decide(Decision("pass"), kind="failed_call")
-
     async def change_model(self, model: Model, price: Price | None = None) -> None:
         """Send the calls from now on, and the failed one if it is retried, to another model."""
         self._model = model
         await self._model_calls.change_model(model, price)
-
-    def give_up(self) -> bool:
-        """Let a failed call fail the turn; False when none waits."""
-        return self.gate.decide(Decision("refuse", "given up"), kind="failed_call")
 
     def interrupt(self, reason: str = "interrupted by the user") -> bool:
         """Abort the running turn now: model stream, tools and all they started. False when none runs."""
@@ -285,19 +276,9 @@ class Session:
             self.bus.publish(reached)
             self.interrupt(turn.limit)
 
-    def _hand_over(self) -> None:
-        """Give the queued steers to the runner; called just before the frame after which it looks.
-
-        Without a model call left to take them they stay, and return to the user as the turn ends.
-        """
-        if not self._meter.has_call_for_steer():
-            return
-        steers = self._steers.hand_over()
-        for steer in steers:
-            self._turn.message_ids.add(steer.msg_id)
-            self._link.post(UserMessage(msg_id=steer.msg_id, text=steer.text))
-        if steers:
-            self._meter.steered()
+    def _send_steer(self, steer: QueuedSteer) -> None:
+        self._turn.message_ids.add(steer.msg_id)
+        self._link.post(UserMessage(msg_id=steer.msg_id, text=steer.text))
 
     async def _end_turn(self, turn: Turn, frame: RunnerState) -> None:
         """The runner is idle: wait for what still ends, tell the outcome, grade, go on with what waits."""
@@ -305,11 +286,15 @@ class Session:
         await self._link.requests_ended()
         if self._closing is not None:
             return
+        self._own_tools.turn_ended(turn)
         if turn.interrupted is not None:
             self._report_interrupt(turn)
         history_kept = self.settings.conversation_scope == "session"
         self._steers.turn_ended(send=self._sends_undelivered, history_kept=history_kept)
-        outcome, reason = turn.outcome(frame.reason)
+        self._runner_log.flush()
+        for event in turn.last_words(frame):
+            self.bus.publish(event)
+        outcome, reason = turn.outcome(frame)
         if outcome == "limit" and not turn.limit:
             self.bus.publish(LimitReached(limit="calls", value=self.settings.limits.calls, reason=reason))
         if outcome == "completed":
@@ -326,8 +311,6 @@ class Session:
     def _sends_undelivered(self) -> bool:
         return self.settings.undelivered_steers == "send"
 
-    # Frames
-
     def _serve(self, frame: Request) -> Coroutine[Any, Any, Response] | None:
         if isinstance(frame, LlmRequest):
             self._steers.note_request(frame.openai_body.get("messages"))
@@ -343,6 +326,13 @@ class Session:
                 self._fail(frame.note or "the runner reported an error")
             case RunnerState(status="idle"):
                 self._on_idle(frame)
+            case LlmCancel():
+                self._model_calls.left(frame.req_id)
+                self._link.cancel_requests(frame.req_id)
+            case ToolReport() if self.status == "running" and not self._turn.over:
+                self._own_tools.report(frame, self._turn, self._model_calls.number)
+            case Note():
+                self.bus.publish(AgentNote(text=frame.text))
             case Hello():
                 self._watch.on_hello(frame)
             case Pong():
@@ -381,6 +371,7 @@ class Session:
     async def _close(self, status: Literal["ended", "failed"], reason: str, interrupted: Turn | None) -> None:
         await self._link.aclose()
         self._runner_log.close()
+        self._own_tools.turn_ended(self._turn)
         if interrupted is not None:
             self._report_interrupt(interrupted)
         self._steers.session_ended()

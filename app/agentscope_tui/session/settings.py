@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agentscope_tui.errors import UsageError
 from agentscope_tui.models.chat import Usage
 from agentscope_tui.runners.profile import Profiles
+from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.limits import Limits
 
 
@@ -37,12 +38,14 @@ class Price:
 class ModelSettings:
     """What the host forces on every call; `temperature` None leaves it to the provider.
 
-    `price` is the model's, None where none is configured.
+    `price` is the model's, None where none is configured. `set_by_user` names the fields that the user set:
+    they count also for an agent that has its own.
     """
 
     max_output_tokens: int = 4096
     temperature: float | None = 0.7
     price: Price | None = None
+    set_by_user: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,12 @@ class SessionSettings:
     """
 
     system: str = ""
+    earlier: EarlierMessages = field(default_factory=EarlierMessages)
+    """The conversation before the first turn."""
     dataset: str = ""
     row: int | None = None
+    row_data: Mapping[str, Any] = field(default_factory=dict)
+    """The row as it stands in the dataset."""
     runner: str = "builtin"
     model: ModelSettings = field(default_factory=ModelSettings)
     limits: Limits = field(default_factory=Limits)
@@ -77,6 +84,11 @@ class SessionSettings:
     """Seconds between pings, and until one without an answer is told."""
     folder: Path | None = None
     """The session's own folder; None keeps no outputs."""
+
+    @property
+    def outputs(self) -> Path | None:
+        """The folder for the whole outputs of tools."""
+        return self.folder / "outputs" if self.folder else None
 
     def __post_init__(self) -> None:
         temperature = self.model.temperature

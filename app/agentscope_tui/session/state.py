@@ -10,9 +10,11 @@ from datetime import datetime
 from typing import Any, Literal, assert_never
 
 from agentscope_tui.events import (
+    AgentNote,
     AssistantDelta,
     AssistantMessage,
     ErrorOccurred,
+    Event,
     GateModeChanged,
     Graded,
     Interrupted,
@@ -40,6 +42,8 @@ from agentscope_tui.events import (
     UserMessageSent,
 )
 from agentscope_tui.models.chat import Message
+from agentscope_tui.session import pauses
+from agentscope_tui.session.earlier import told
 from agentscope_tui.session.exchanges import Exchanges
 from agentscope_tui.session.limits import FREE_TOOLS
 from agentscope_tui.session.runner_view import RunnerView
@@ -73,13 +77,14 @@ class SessionState:
         self.cost: float | None = None
         self.retry: RetryScheduled | None = None
         """The last wait before a call is sent again, until that call goes on."""
-        self.streaming_call: int | None = None
+        self._streaming: set[int] = set()
         self.reward: float | None = None
         self.grade_error: str | None = None
         self.last_error: str | None = None
         self.answer: str | None = None
         self.last_seq = 0
         self.runner = RunnerView()
+        self._overridden: dict[str, Any] = {}
         self._exchanges = Exchanges()
         self._steers = SteerList()
         self._position: dict[str, int] = {}
@@ -93,6 +98,11 @@ class SessionState:
     def steers(self) -> list[SteerView]:
         """The steers so far, in the order of their delivery."""
         return self._steers.views
+
+    @property
+    def streaming_call(self) -> int | None:
+        """The call whose answer streams now; of several the newest."""
+        return max(self._streaming, default=None)
 
     @property
     def running_calls(self) -> list[CallView]:
@@ -111,6 +121,10 @@ class SessionState:
     def request_messages(self, call: int) -> list[Message]:
         """The whole request of a model call."""
         return self._exchanges.request(call)
+
+    def request_parameters(self, call: int) -> dict[str, Any]:
+        """What a model call was sent beside its messages: parameters, and the names of the tools."""
+        return self._exchanges.sent_beside(call)
 
     def reply(self, call: int) -> Message | None:
         """The assistant message that answered a model call."""
@@ -131,6 +145,7 @@ class SessionState:
             case SessionStarted():
                 self.started = event
                 self.model = event.model
+                self._on_history(event)
             case StateChanged():
                 self._on_state(event)
             case GateModeChanged():
@@ -149,12 +164,18 @@ class SessionState:
                 self._on_usage(event)
             case Paused():
                 self.holds.append(event)
+                self._position[f"hold {event.hold}"] = self._add(pauses.entry_of(event))
             case Resumed():
                 self.holds = [hold for hold in self.holds if hold.hold != event.hold]
+                if (position := self._position.pop(f"hold {event.hold}", None)) is not None:
+                    pauses.end(self.entries[position], event)
+                    self._changed_entries.add(position)
             case ToolCallStarted() | ToolOutput() | ToolResult():
                 self._on_tool(event)
             case Submitted():
                 self.answer = event.answer
+                if not event.call_id:
+                    self._note(event, "answer", event.answer)
             case LimitReached():
                 self._add(Entry(f"limit {event.seq}", "limit", event.at, event.reason))
             case Interrupted():
@@ -163,6 +184,8 @@ class SessionState:
                 self._on_error(event)
             case Graded():
                 self._on_graded(event)
+            case AgentNote():
+                self._note(event, "note", event.text)
             case RunnerConnected() | RunnerHealth() | RunnerLogged():
                 self.runner.apply(event)
             case SessionEnded():
@@ -174,11 +197,17 @@ class SessionState:
                 self.retry = event
             case ModelChanged():
                 self.model = event.model
-                self._add(Entry(f"note {event.seq}", "note", event.at, f"calls go to {event.model}"))
+                self._note(event, "model changed", f"calls go to {event.model}")
             case UnknownEvent():
                 pass
             case _:
                 assert_never(event)
+
+    def _on_history(self, event: SessionStarted) -> None:
+        for number, message in enumerate(event.history, start=1):
+            entry = Entry(f"earlier {number}", "earlier", event.at, told(message))
+            entry.status = str(message.get("role"))
+            self._add(entry)
 
     def _on_user_message(self, event: UserMessageSent) -> None:
         self._steers.started_turn(event.msg_id)
@@ -206,13 +235,18 @@ class SessionState:
                 self.calls_used = self.actions_used = 0
         if event.status == "in_call":
             entry = Entry(f"steer {event.msg_id}", "steer", event.at, event.text, call=event.call)
+            entry.status = "injected by host" if event.injected else ""
             self._add_before_live(entry, event.call)
 
     def _on_request(self, event: LlmRequestSent) -> None:
-        self.call = self.streaming_call = event.call
+        self.call = event.call
+        self._streaming.add(event.call)
         self._exchanges.sent(event)
         if event.attempt == 1:
             self.calls_used += 1
+        if event.overridden != self._overridden:
+            self._overridden = event.overridden
+            self._note(event, "not as the agent asked", _overruled(event))
         for repair in event.repairs:
             self._add(Entry(f"repair {event.seq} {repair}", "repair", event.at, repair, call=event.call))
         entry = Entry(f"assistant {event.call}.{event.attempt}", "assistant", event.at, call=event.call)
@@ -271,7 +305,7 @@ class SessionState:
         if not event.edited:
             entry.duration = event.duration
         self._changed_entries.add(position)
-        self.streaming_call = None
+        self._streaming.discard(event.call)
         self._propose(event)
         self._exchanges.answered(event)
 
@@ -311,11 +345,11 @@ class SessionState:
         view = self.calls[position]
         match event:
             case ToolCallStarted():
-                view.state, view.started = "running", event.at
+                view.state, view.started, view.own = "running", event.at, event.own
                 if event.edited or (event.arguments and not view.arguments):
                     view.arguments = json.dumps(event.arguments, ensure_ascii=False)
                 view.edited = view.edited or event.edited
-                if event.name not in FREE_TOOLS:
+                if event.name not in FREE_TOOLS and not event.own:
                     self.actions_used += 1
             case ToolOutput():
                 view.output.append(event)
@@ -349,7 +383,7 @@ class SessionState:
 
     def _end_live(self, only: int | None = None) -> None:
         """What still streamed (of one call) was cut off."""
-        self.streaming_call = None
+        self._streaming -= {only} if only is not None else set(self._streaming)
         for call, position in self._live.items():
             entry = self.entries[position]
             if entry.live and only in (None, call):
@@ -375,6 +409,9 @@ class SessionState:
         self._add(entry)
 
     # Bookkeeping
+
+    def _note(self, event: Event, title: str, text: str) -> None:
+        self._add(Entry(f"note {event.seq}", "note", event.at, text, status=title))
 
     def _add(self, entry: Entry) -> int:
         self.entries.append(entry)
@@ -412,3 +449,11 @@ class SessionState:
     def _touch_call(self, position: int) -> None:
         self._changed_calls.add(position)
         self._changed_entries.add(self._position[f"entry {position}"])
+
+
+def _overruled(event: LlmRequestSent) -> str:
+    """What an agent with its own parameters does not get, in words."""
+    if not event.overridden:
+        return "the agent gets what it asks for again"
+    asked = ", ".join(f"{name} {value}" for name, value in event.overridden.items())
+    return f"it asked for {asked}; your settings say otherwise"

@@ -24,6 +24,8 @@ class QueuedSteer:
     call: int | None = None
     next_turn: bool = False
     """It came when the turn was already being stopped: it waits for the idle and starts a turn."""
+    injected: bool = False
+    """The host puts it into a request, because the runner takes none."""
     in_history: bool = False
     """A request that was not sent to the model carried it: the runner has it in its conversation."""
 
@@ -69,10 +71,12 @@ class SteerQueue:
 
     # Delivery
 
-    def hand_over(self) -> list[QueuedSteer]:
-        """Give out all that wait: the caller sends them to the runner, in this order, at once."""
+    def hand_over(self, *, inject: bool = False) -> list[QueuedSteer]:
+        """Give out all that wait: the caller sends them to the runner, in this order, at once, or puts them
+        into its request (`inject`)."""
         steers = self._in("queued")
         for steer in steers:
+            steer.injected = inject
             self._advance(steer, "handed_over")
         return steers
 
@@ -164,6 +168,7 @@ class SteerQueue:
                 text=steer.text,
                 position=position,
                 call=steer.call,
+                injected=steer.injected,
             )
         )
 

@@ -13,6 +13,7 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.events import (
     ErrorOccurred,
     Event,
+    LimitReached,
     Submitted,
     ToolCallStarted,
     ToolResult,
@@ -87,9 +88,9 @@ class ToolCalls:
             return self._refused(due, reason)
         if all(spec["name"] != frame.name for spec in self._tools.specs):
             return _result(due, "failed", f"tool '{frame.name}' not available", is_error=True)
-        step = Step("tool_call", due.call, due.call_id, for_completion=self._ledger.unseen)
+        step = Step("tool_call", due.call, due.call_id, for_completion=due.call in self._ledger.unseen)
         decision = await self._gate.hold(step)
-        self._ledger.unseen = False
+        self._ledger.unseen.discard(due.call)
         if decision.kind == "refuse":
             return self._refused(due, decision.reason or "refused by the user")
         reached = self._meter.take_action(frame.name)
@@ -116,6 +117,8 @@ class ToolCalls:
         status: ToolStatus
         try:
             outcome = await self._execute(due, frame.name, arguments, turn)
+            for hit in outcome.limits:
+                self._publish(LimitReached(limit=hit.name, value=hit.value, reason=hit.reason))
             status = "failed" if outcome.is_error else "done"
         except asyncio.CancelledError:
             turn.killed.append(due.call_id)

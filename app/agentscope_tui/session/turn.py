@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from agentscope_tui.events import Interrupted, TurnOutcome
+from agentscope_tui.events import ErrorOccurred, Event, Interrupted, Submitted, TurnOutcome
+from agentscope_tui.wire.frames import RunnerState
 
 
 @dataclass
@@ -30,7 +31,15 @@ class Turn:
     killed: list[str] = field(default_factory=list)
     side_effects: list[str] = field(default_factory=list)
 
-    def outcome(self, runner_reason: str | None) -> tuple[TurnOutcome, str]:
+    def last_words(self, runner: RunnerState) -> Iterator[Event]:
+        """What the runner said as it went idle, as events; its answer counts where none was submitted."""
+        if runner.error and runner.error != self.failure:
+            yield ErrorOccurred(source="agent", message=runner.error, detail=runner.detail)
+        if runner.answer is not None and self.answer is None:
+            self.answer = runner.answer
+            yield Submitted(call_id="", answer=runner.answer)
+
+    def outcome(self, runner: RunnerState) -> tuple[TurnOutcome, str]:
         """How the turn ended and why: what the host saw, before what the runner says."""
         if self.limit:
             return "limit", self.limit
@@ -38,15 +47,15 @@ class Turn:
             return "interrupted", self.interrupted
         if self.call_failed:
             return "failed", self.failure
-        if runner_reason == "turn_limit":
+        if runner.reason == "turn_limit":
             return (
                 "limit",
                 "limit reached: the runner has made all its calls of a turn (setting limits.calls)",
             )
-        if runner_reason == "aborted":
+        if runner.reason == "aborted":
             return "interrupted", "the runner stopped by itself"
-        if runner_reason == "error":
-            return "failed", "the runner reported an error"
+        if runner.reason == "error":
+            return "failed", runner.error or "the runner reported an error"
         return "completed", ""
 
     def abandoned(self, calls: Collection[int]) -> None:

@@ -10,11 +10,13 @@ from agentscope_tui.events import Interrupted, SteerStatus, ToolOutput
 
 ToolState = Literal["streaming", "proposed", "running", "done", "failed", "refused", "interrupted"]
 EntryKind = Literal[
+    "earlier",
     "user",
     "steer",
     "reasoning",
     "assistant",
     "tool",
+    "paused",
     "interrupted",
     "limit",
     "error",
@@ -41,6 +43,8 @@ class CallView:
     exit_code: int | None = None
     output: list[ToolOutput] = field(default_factory=list)
     edited: bool = False
+    own: bool = False
+    """It ran in the agent's process."""
 
 
 @dataclass(eq=False)

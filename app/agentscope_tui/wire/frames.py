@@ -22,6 +22,8 @@ class _Frame(BaseModel):
 
 
 class SessionStart(_Frame):
+    """`row` and `row_index` are ours: the dataset's row, as JSON data, and its index from 0."""
+
     type: Literal["session_start"] = "session_start"
     session_id: str
     system: str = ""
@@ -33,6 +35,8 @@ class SessionStart(_Frame):
     """The host forces it on every call; None leaves it to the provider."""
     conversation_scope: Literal["session", "turn"] = "session"
     context_window: int | None = None
+    row: dict[str, Any] | None = None
+    row_index: int | None = None
 
 
 class UserMessage(_Frame):
@@ -88,9 +92,22 @@ class Hello(_Frame):
 
 
 class LlmRequest(_Frame):
+    """Ours: `api`, the kind of provider that the agent believes it talks to, and `commits_after`, the seconds
+    after which an error can no longer be told to it as one; None: it always can.
+    """
+
     type: Literal["llm_request"] = "llm_request"
     req_id: ReqId
     openai_body: dict[str, Any]
+    api: Literal["openai", "anthropic"] = "openai"
+    commits_after: float | None = None
+
+
+class LlmCancel(_Frame):
+    """Ours: the runner waits no more for the answer to this request; none is sent."""
+
+    type: Literal["llm_cancel"] = "llm_cancel"
+    req_id: ReqId
 
 
 class ToolRequest(_Frame):
@@ -100,10 +117,35 @@ class ToolRequest(_Frame):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class RunnerState(_Frame):
-    """`reason` comes with `idle`: `completed`, `aborted` or `turn_limit`.
+class ToolReport(_Frame):
+    """Ours: a tool that runs in the agent's own process; `report_id` is the same in all reports of a call.
 
-    `reward` is ours: what the agent itself gives its answer, if it does.
+    `started` tells name and arguments, `output` what the tool prints, `finished` its content.
+    """
+
+    type: Literal["tool_report"] = "tool_report"
+    report_id: str
+    status: Literal["started", "output", "finished"]
+    name: str = ""
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    stream: Literal["stdout", "stderr"] = "stdout"
+    text: str = ""
+    content: str = ""
+    is_error: bool = False
+
+
+class Note(_Frame):
+    """Ours: a remark of the agent, for the transcript."""
+
+    type: Literal["note"] = "note"
+    text: str
+
+
+class RunnerState(_Frame):
+    """`reason` comes with `idle`: `completed`, `aborted`, `turn_limit` or `error`.
+
+    Ours, all with `idle`: `answer`, what the agent itself takes for its answer; `reward`, what it gives that;
+    with the reason `error`, `error` says in one line what went wrong, and `detail` at length.
     """
 
     type: Literal["state"] = "state"
@@ -113,6 +155,9 @@ class RunnerState(_Frame):
     cleared_steers: list[str] | None = None
     msg_id: str | None = None
     reward: float | None = None
+    answer: str | None = None
+    error: str = ""
+    detail: str = ""
 
 
 class Pong(_Frame):
@@ -132,7 +177,16 @@ class TransportKeepalive(_Frame):
 
 
 RunnerFrame = Annotated[
-    Hello | LlmRequest | ToolRequest | RunnerState | Pong | EpisodeError | TransportKeepalive,
+    Hello
+    | LlmRequest
+    | LlmCancel
+    | ToolRequest
+    | ToolReport
+    | Note
+    | RunnerState
+    | Pong
+    | EpisodeError
+    | TransportKeepalive,
     Field(discriminator="type"),
 ]
 

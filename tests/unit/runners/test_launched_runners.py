@@ -20,7 +20,7 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.options import Options
 from agentscope_tui.session.launch import Launcher, OpenSession, open_rows
 from agentscope_tui.session.state import SessionState
-from fakes.processes import FRAME_TOOLS, alive, mark
+from fakes.processes import FRAME_TOOLS, alive, is_ours, mark
 from waiting import wait_until
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "runner.py"
@@ -119,7 +119,7 @@ async def test_a_runner_that_was_killed_in_a_tool_is_restarted_where_it_was(tmp_
     await opened.start()
     log = opened.folder.files / "log"
     await wait_until(lambda: log.exists() and "begun" in log.read_text(), "the tool runs")
-    [runner] = [pid for pid in alive(str(EXAMPLE)) if _is_child_of_ours(pid)]
+    [runner] = [pid for pid in alive(str(EXAMPLE)) if is_ours(pid)]
     os.kill(runner, signal.SIGKILL)
     await wait_until(lambda: state.status == "failed", "the session failed")
     await opened.aclose()
@@ -138,16 +138,6 @@ async def test_a_runner_that_was_killed_in_a_tool_is_restarted_where_it_was(tmp_
     assert json.loads((again.folder.path / "meta.json").read_text())["restarted"] == opened.bus.session_id
     await again.aclose()
     await bench.launcher.aclose()
-
-
-def _is_child_of_ours(pid: int) -> bool:
-    """Whether a process descends from this one."""
-    while pid > 1:
-        if pid == os.getpid():
-            return True
-        stat = Path(f"/proc/{pid}/stat").read_text()
-        pid = int(stat.rpartition(")")[2].split()[1])
-    return False
 
 
 async def test_what_is_wrong_is_told_before_any_row_opens(tmp_path: Path) -> None:

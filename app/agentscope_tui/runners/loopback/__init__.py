@@ -1,0 +1,1 @@
+"""An HTTP endpoint on this machine that looks like a model provider to any program."""

@@ -1,0 +1,119 @@
+"""A session at the loopback endpoint: its program's HTTP calls become frames beside its runner's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+from agentscope_tui.runners.loopback.api import Api
+from agentscope_tui.runners.loopback.server import HOST, LoopbackServer
+from agentscope_tui.wire.channel import Channel, FrameData
+from agentscope_tui.wire.frames import LlmCancel, LlmRequest, LlmResponse
+
+_WAITING = 64
+"""Frames that may wait to be read."""
+
+
+ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+"""What leads a model client to the endpoint."""
+
+
+def endpoint_environment(server: LoopbackServer, token: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that lead a program's model clients to the endpoint, also where a proxy is set."""
+    bypass = {
+        name: ",".join(filter(None, [environ.get(name), HOST, "localhost"]))
+        for name in ("NO_PROXY", "no_proxy")
+    }
+    values = (f"{server.url}/v1", token, server.url, token)
+    return bypass | dict(zip(ENDPOINT_VARIABLES, values, strict=True))
+
+
+class EndpointChannel:
+    """A runner's channel with the calls that come over HTTP."""
+
+    def __init__(self, server: LoopbackServer) -> None:
+        self._server = server
+        self.token = server.admit(self._ask)
+        """What the session's program needs to be let in."""
+        self._channel: Channel | None = None
+        self._pump: asyncio.Task[None] | None = None
+        self._frames: asyncio.Queue[FrameData | Exception | None] = asyncio.Queue(_WAITING)
+        self._waiting: dict[str, asyncio.Future[LlmResponse]] = {}
+        self._numbers = count(1)
+
+    def beside(self, channel: Channel) -> EndpointChannel:
+        """The same, with the channel of the runner itself."""
+        self._channel = channel
+        return self
+
+    @property
+    def _runner(self) -> Channel:
+        assert self._channel is not None
+        return self._channel
+
+    async def open(self) -> None:
+        await self._runner.open()
+        self._pump = asyncio.create_task(self._read(), name="runner beside the endpoint")
+
+    async def send(self, frame: FrameData) -> None:
+        waiting = self._waiting.pop(str(frame.get("req_id")), None)
+        if waiting is None:
+            await self._runner.send(frame)
+        elif not waiting.done():
+            waiting.set_result(LlmResponse.model_validate(frame))
+
+    async def receive(self) -> FrameData | None:
+        frame = await self._frames.get()
+        if isinstance(frame, Exception):
+            raise frame
+        return frame
+
+    async def ending(self) -> str:
+        return await self._runner.ending()
+
+    async def aclose(self) -> None:
+        self._server.dismiss(self.token)
+        for req_id, waiting in self._waiting.items():
+            if not waiting.done():
+                waiting.set_result(LlmResponse(req_id=req_id, error="the session has ended"))
+        await self._runner.aclose()
+        if self._pump is not None:
+            self._pump.cancel()
+            await asyncio.wait({self._pump})
+
+    async def _read(self) -> None:
+        """Pass on what the runner sends, to its end."""
+        try:
+            while (frame := await self._runner.receive()) is not None:
+                if frame.get("type") == "state" and frame.get("status") == "idle":
+                    await self._leave_all()
+                await self._frames.put(frame)
+            await self._frames.put(None)
+        except Exception as error:
+            # Raised where the frames are read.
+            await self._frames.put(error)
+
+    async def _leave_all(self) -> None:
+        """The runner's turn is over: nobody waits for what it asked over HTTP."""
+        for req_id in [*self._waiting]:
+            self._waiting.pop(req_id).cancel()
+            await self._put(LlmCancel(req_id=req_id))
+
+    async def _ask(self, body: dict[str, Any], api: Api, commits_after: float | None) -> LlmResponse:
+        req_id = f"http-{next(self._numbers)}"
+        answer: asyncio.Future[LlmResponse] = asyncio.get_running_loop().create_future()
+        self._waiting[req_id] = answer
+        await self._put(
+            LlmRequest(req_id=req_id, openai_body=body, api=api.kind, commits_after=commits_after)
+        )
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if self._waiting.pop(req_id, None) is not None:
+                await self._put(LlmCancel(req_id=req_id))
+            raise
+
+    async def _put(self, frame: LlmRequest | LlmCancel) -> None:
+        await self._frames.put(frame.model_dump(mode="json", exclude_none=True))
