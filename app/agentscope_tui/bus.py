@@ -14,6 +14,8 @@ from typing import Protocol, TypeVar, cast
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.events import Event, SessionEvent
+from agentscope_tui.masked_events import masked_event
+from agentscope_tui.secrets import MASKER, Masker
 
 log = logging.getLogger(__name__)
 
@@ -29,22 +31,29 @@ class Backlog(Protocol):
         """The number of the newest event that can be read."""
 
     def read(self, first: int, last: int) -> list[SessionEvent]:
-        """The events with `first <= seq <= last`, in order."""
+        """The events with `first <= seq <= last`, in order; without those that were lost."""
 
 
 class EventBus:
     """Publish and subscribe for the events of one session."""
 
     def __init__(
-        self, session_id: str, *, clock: Clock | None = None, backlog: Backlog | None = None, tail: int = 1024
+        self,
+        session_id: str,
+        *,
+        clock: Clock | None = None,
+        backlog: Backlog | None = None,
+        tail: int = 1024,
+        masker: Masker = MASKER,
     ) -> None:
         """`tail` is how many events stay in memory, beside those that are not yet recorded; without a
-        backlog all of them do."""
+        backlog all of them do. `masker` takes the secrets out of every event."""
         self.session_id = session_id
         self._clock = clock or Clock()
         self._backlog = backlog
         self._tail: deque[SessionEvent] = deque()
         self._tail_size = tail
+        self._masker = masker
         self._undelivered: deque[SessionEvent] = deque()
         self._delivering = False
         self._seq = 0
@@ -60,13 +69,13 @@ class EventBus:
         return self._clock.now()
 
     def publish(self, event: E) -> E:
-        """Number the event, keep it, and call every callback; returns the numbered event.
+        """Number the event, mask its secrets, keep it, and call every callback; returns what they got.
 
         A callback that raises is reported to the log, and the others still run. What a callback publishes
         is delivered after the event that it was called with, so that all see the same order.
         """
         self._seq += 1
-        stamped = event.model_copy(
+        stamped = masked_event(event, self._masker).model_copy(
             update={"seq": self._seq, "at": self._clock.now(), "session_id": self.session_id}
         )
         self._keep(cast(SessionEvent, stamped))
@@ -131,7 +140,7 @@ class Subscription:
 
     def drain(self, limit: int = 2000) -> list[SessionEvent]:
         """The next events, in order, at most `limit`."""
-        events = self._bus.read(self._seen + 1, min(self._bus.last_seq, self._seen + limit))
-        if events:
-            self._seen = events[-1].seq
+        last = min(self._bus.last_seq, self._seen + limit)
+        events = self._bus.read(self._seen + 1, last)
+        self._seen = last
         return events

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
@@ -21,6 +22,8 @@ _EPILOG = """\
 commands:
   agentscope [DATASET]      open the app (this help)
   agentscope run DATASET    run rows without a screen     (agentscope run --help)
+  agentscope check DATASET  read all rows: columns, sizes, duplicates, bad rows (agentscope check --help)
+  agentscope init [DIR]     write a small Python agent, a dataset and settings to start from
   agentscope models         show the providers that --model knows (agentscope models --help)
   agentscope doctor         check a runner of your own      (agentscope doctor --help)
   agentscope config         show every setting, its value and where it came from
@@ -30,9 +33,11 @@ examples:
   agentscope tasks.jsonl --model openai:gpt-5-mini
   agentscope tasks.jsonl --model openai:qwen3 --base-url http://localhost:8080
   agentscope tasks.jsonl --map user_prompt=question --map ground_truth=answer --grader exact
+  agentscope tasks.jsonl --command "python agent.py {user_prompt}"
   agentscope run tasks.jsonl --row 3 --events -   one row, events as JSON lines
 """
-_COMMANDS = ("run", "config", "models", "doctor")
+_COMMANDS = ("run", "check", "init", "config", "models", "doctor")
+_SETTINGS_GROUP = "settings (each is also in the settings files: agentscope config)"
 _RUN_EPILOG = """\
 A readable transcript goes to standard output, or the events as JSON lines with --events.
 Nothing pauses: a failed model call fails the turn.
@@ -71,6 +76,10 @@ def _dispatch(words: list[str]) -> int:
     match words:
         case ["run", *rest]:
             return _run(rest)
+        case ["check", *rest]:
+            return _check_dataset(rest)
+        case ["init", *rest]:
+            return _init(rest)
         case ["config", *rest]:
             return _show_config(rest)
         case ["models", *rest]:
@@ -96,7 +105,7 @@ def _open_app(words: list[str]) -> int:
         raise UsageError(f"the command goes first: agentscope {parsed.dataset} ...")
     if len(parsed.row or ()) > 1:
         raise UsageError("the app opens one row at once: use --row once, or `agentscope run` for many")
-    if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
+    if not (_keys_arrive(parsed.dataset) and all(map(_is_terminal, (sys.stdout, sys.stderr)))):
         raise UsageError(
             "the app needs a terminal: without one, use `agentscope run` (agentscope run --help)"
         )
@@ -129,6 +138,42 @@ def _run(words: list[str]) -> int:
 
     rows = tuple(dict.fromkeys(parsed.row or ()))
     return run_rows(config, Options(parsed.dataset, rows, parsed.events))
+
+
+def _check_dataset(words: list[str]) -> int:
+    about = "Read a whole dataset: its columns, their types and fill, tokens, duplicates, and every bad row."
+    codes = "exit code: 0 all rows are tasks, 1 some are not, 2 wrong usage"
+    parser = _parser("agentscope check", about, codes)
+    _add_dataset(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, with all bad rows")
+    parser.add_argument("--all", action="store_true", help="print all bad rows, not only the first 100")
+    _add_dataset_settings(parser.add_argument_group(_SETTINGS_GROUP))
+    _add_trust(parser)
+    parsed = _parse(parser, words)
+    if parsed is None:
+        return 0
+    config = _load(parsed)
+    _warn(config)
+    from agentscope_tui.dataset_report import check
+    from agentscope_tui.resources import demo_dataset
+
+    return check(config, parsed.dataset or demo_dataset(), as_json=parsed.json, every=parsed.all)
+
+
+def _init(words: list[str]) -> int:
+    about = "Write a small Python agent, a dataset and settings that run at once, without a key."
+    parser = _parser("agentscope init", about, "")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=Path(), metavar="DIR", help="where to (default: this folder)"
+    )
+    parsed = _parse(parser, words)
+    if parsed is None:
+        return 0
+    from agentscope_tui.starter import write_starter
+
+    sys.stdout.write(write_starter(parsed.folder, os.environ))
+    sys.stdout.flush()
+    return 0
 
 
 def _show_config(words: list[str]) -> int:
@@ -204,15 +249,17 @@ def _parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namesp
 
 def _add_dataset(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "dataset", nargs="?", type=Path, metavar="DATASET", help="a JSON lines file (default: the demo)"
+        "dataset",
+        nargs="?",
+        type=Path,
+        metavar="DATASET",
+        help="file, folder or pattern of rows, or `-` for standard input (default: the demo)",
     )
 
 
 def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
-    group = parser.add_argument_group("settings (each is also in the settings files: agentscope config)")
-
-    def add(key: str, help: str, *, type: Callable[[str], object] = str, metavar: str = "TEXT") -> None:
-        group.add_argument(SETTING_FLAGS[key], dest=key, type=type, metavar=metavar, help=help)
+    group = parser.add_argument_group(_SETTINGS_GROUP)
+    add = partial(_add_setting, group)
 
     def switch(key: str, value: object, help: str) -> None:
         group.add_argument(SETTING_FLAGS[key], dest=key, action="store_const", const=value, help=help)
@@ -222,6 +269,43 @@ def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
     add("model.temperature", "randomness, 0 to 2", type=float, metavar="T")
     add("model.max_output_tokens", "most tokens of one answer", type=int, metavar="N")
     add("session.system", "system prompt of rows that have none")
+    _add_dataset_settings(group)
+    add("grading.grader", "exact, contains, regex, numeric, command:CMD or module:func", metavar="GRADER")
+    add("runner.agent", "your Python agent: my_pkg.agent:run or agent.py:run", metavar="AGENT")
+    add("runner.python", "interpreter that runs your agent and your grader", metavar="PYTHON")
+    add("runner.program", 'any program as the agent: "python agent.py {user_prompt}"', metavar="COMMAND")
+    group.add_argument(
+        SETTING_FLAGS["runner.pass_env"],
+        dest="runner.pass_env",
+        action="append",
+        metavar="NAME",
+        help="let the agent see this variable, though it looks like a secret",
+    )
+    add("runner.command", "program that runs the agent loop: docs/runner.md", metavar="COMMAND")
+    add("runner.listen", "HOST:PORT or unix socket where runners dial in", metavar="ADDRESS")
+    add("runner.connect", "address of a runner that listens", metavar="ADDRESS")
+    add("runner.files", "folder of text files that the runner gets", metavar="DIR")
+    add("runner.patience", "seconds that the runner waits for a model", type=float, metavar="S")
+    add("tools.python", "file or module of Python functions that become tools", metavar="FILE")
+    group.add_argument(
+        SETTING_FLAGS["tools.mcp"],
+        dest="tools.mcp",
+        action="append",
+        metavar="SERVER",
+        help='MCP server: its command, URL or folder: "npx -y some-server" (repeatable)',
+    )
+    add("tools.skills", "folder of skills that the agent can read", metavar="DIR")
+    switch("sandbox.mode", "none", "run tools as you, not confined")
+    switch("sandbox.network", True, "let tools use the network")
+    if screen:
+        add("session.mode", "step: stop after each model call; run: do not", metavar="step|run")
+        add("ui.theme", "agentscope-dark, -light, -contrast, -ansi or one of Textual's", metavar="NAME")
+        add("ui.keymap", "default, vim, ide, or one of your own", metavar="NAME")
+    _add_trust(parser)
+
+
+def _add_dataset_settings(group: argparse._ArgumentGroup) -> None:
+    add = partial(_add_setting, group)
     add("dataset.offset", "skip the first N rows; indices stay", type=int, metavar="N")
     add("dataset.limit", "show at most N rows", type=int, metavar="N")
     group.add_argument(
@@ -232,20 +316,19 @@ def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
         metavar="PART=COLUMN",
         help="the dataset's column for user_prompt, system_prompt, ground_truth, grader or files",
     )
-    add("grading.grader", "exact, contains, regex, numeric, command:CMD or module:func", metavar="GRADER")
-    add("grading.python", "interpreter that runs module:func", metavar="PYTHON")
-    add("runner.command", "program that runs the agent loop: docs/runner.md", metavar="COMMAND")
-    add("runner.listen", "HOST:PORT or unix socket where runners dial in", metavar="ADDRESS")
-    add("runner.connect", "address of a runner that listens", metavar="ADDRESS")
-    add("runner.files", "folder of text files that the runner gets", metavar="DIR")
-    add("runner.patience", "seconds that the runner waits for a model", type=float, metavar="S")
-    add("tools.skills", "folder of skills that the agent can read", metavar="DIR")
-    switch("sandbox.mode", "none", "run tools as you, not confined")
-    switch("sandbox.network", True, "let tools use the network")
-    if screen:
-        add("session.mode", "step: stop after each model call; run: do not", metavar="step|run")
-        add("ui.theme", "a Textual theme", metavar="NAME")
-    _add_trust(parser)
+    add("dataset.prompt", 'the prompt made of columns: "Solve: {question}"', metavar="TEMPLATE")
+    add("dataset.files", "copy a folder's files for each row: DIR/{id}", metavar="TEMPLATE")
+
+
+def _add_setting(
+    group: argparse._ArgumentGroup,
+    key: str,
+    help: str,
+    *,
+    type: Callable[[str], object] = str,
+    metavar: str = "TEXT",
+) -> None:
+    group.add_argument(SETTING_FLAGS[key], dest=key, type=type, metavar=metavar, help=help)
 
 
 def _add_trust(parser: argparse.ArgumentParser) -> None:
@@ -270,6 +353,17 @@ def _pair(text: str) -> tuple[str, str]:
 def _is_terminal(stream: TextIO | None) -> bool:
     """None is what a closed standard stream is."""
     return stream is not None and stream.isatty()
+
+
+def _keys_arrive(dataset: Path | None) -> bool:
+    """Whether keys can be read: from standard input, or from the terminal where rows are piped in."""
+    if dataset != Path("-"):
+        return _is_terminal(sys.stdin)
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        return False
+    return True
 
 
 def _load(parsed: argparse.Namespace) -> Config:

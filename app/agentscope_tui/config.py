@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import Repr
@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from agentscope_tui import setting_paths as schema
 from agentscope_tui.datasets.columns import Columns
+from agentscope_tui.datasets.template import Template
 from agentscope_tui.errors import UsageError
 from agentscope_tui.folders import CONFIG_NAME, state_dir, user_config_file
 from agentscope_tui.options import SETTING_FLAGS
@@ -63,8 +64,20 @@ class Config:
 
     @property
     def columns(self) -> Columns:
-        """The dataset's column for each part of a task."""
-        return Columns(**self.settings.dataset.map.model_dump())
+        """The dataset's column for each part of a task.
+
+        Raises:
+            UsageError: `dataset.prompt` or `dataset.files` is no template.
+        """
+        return Columns(
+            **self.settings.dataset.map.model_dump(),
+            prompt=self._template("dataset.prompt", self.settings.dataset.prompt),
+            # Not when it is filled: no row may name somebody's home folder.
+            folder=self._template("dataset.files", self.settings.dataset.files, os.path.expanduser),
+        )
+
+    def _template(self, key: str, text: str | None, expand: Callable[[str], str] = str) -> Template | None:
+        return None if text is None else Template.parse(expand(text), f"{self.origin(key)}: {key}")
 
     def api_key(self) -> tuple[str | None, str]:
         """The model's key, None where there is none, and the name of the place to put it right."""

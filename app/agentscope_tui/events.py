@@ -30,7 +30,7 @@ ToolStatus = Literal["done", "failed", "refused", "interrupted"]
 class Event(BaseModel):
     """What every event has."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="ignore")
 
     seq: int = 0
     at: datetime = _UNSET
@@ -362,7 +362,7 @@ class SessionEnded(Event):
 class UnknownEvent(Event):
     """An event of a newer version: kept, with its fields, so that `seq` has no gap."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="allow")
 
 
 SessionEvent = (

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tui.config import Config
+from agentscope_tui.models.asked import AskedModel, follows_agent
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.endpoint import SHORTEST_SECRET, Timeouts
 from agentscope_tui.models.factory import LocalChoice, open_model
@@ -19,6 +20,8 @@ def model_of(config: Config, name: str) -> Model:
     Raises:
         UserError: as `open_model`.
     """
+    if follows_agent(name):
+        return AskedModel(name, lambda asked: model_of(config, asked))
     model = config.settings.model
     key, source = config.api_key()
     return open_model(

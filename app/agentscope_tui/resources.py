@@ -27,6 +27,11 @@ def runner_profiles() -> Path:
     return configs_dir() / "runners.yaml"
 
 
+def keymaps_dir() -> Path:
+    """The folder of the keymaps."""
+    return configs_dir() / "keymaps"
+
+
 def demo_dataset() -> Path:
     """The rows that open when no dataset is named."""
     return configs_dir() / "demo" / "tasks.jsonl"
@@ -35,6 +40,12 @@ def demo_dataset() -> Path:
 def demo_script() -> Path:
     """What the scripted model says in the demo."""
     return configs_dir() / "demo" / "script.yaml"
+
+
+def starter_files() -> list[Path]:
+    """What `agentscope init` writes, in the order in which one reads it."""
+    folder = configs_dir() / "starter"
+    return [folder / name for name in ("agent.py", "tasks.jsonl", "agentscope.yaml", "script.yaml")]
 
 
 def _folder(name: str) -> Path:

@@ -34,7 +34,9 @@ def _is_code(value: object) -> bool:
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True
+    )
 
 
 class Price(_Section):
@@ -114,8 +116,13 @@ class SessionSettings(_Section):
 
 
 class RunnerSettings(_Section):
-    """Which program runs the agent loop: a process, or one behind a socket; without, the built-in loop."""
+    """Which program runs the agent loop: the user's Python, a process, or one behind a socket; without, the
+    built-in loop."""
 
+    agent: str | None
+    python: str | None
+    program: str | None
+    pass_env: list[str]
     command: str | None
     listen: str | None
     connect: str | None
@@ -140,28 +147,43 @@ class LimitSettings(_Section):
     cost: float | None = Field(gt=0)
 
 
+class CommandLimitSettings(_Section):
+    """What one command of a tool may use."""
+
+    cpu: int | None = Field(ge=1)
+    memory: int | None = Field(ge=1)
+    processes: int | None = Field(ge=1)
+    open_files: int | None = Field(ge=16)
+    file_size: int | None = Field(ge=1)
+    output: int | None = Field(ge=1)
+    disk: int | None = Field(ge=1)
+
+
 class ToolSettings(_Section):
     """What the tools may use."""
 
+    python: Annotated[str | None, NeedsTrust()]
+    mcp: Annotated[list[str], NeedsTrust()]
     skills: str | None
     bash_timeout: float = Field(gt=0)
     result_cap: int = Field(ge=100)
+    limits: CommandLimitSettings
 
 
 class SandboxSettings(_Section):
     """What holds the tools in."""
 
-    mode: Literal["auto", "bwrap", "none"]
+    mode: Literal["auto", "required", "bwrap", "landlock", "none"]
     network: bool
     read_only: list[str]
 
 
 class ColumnSettings(_Section):
-    """The dataset's column for each part of a task."""
+    """The dataset's column for each part of a task, as a dotted path. None: found by its name."""
 
-    user_prompt: str
-    system_prompt: str
-    ground_truth: str
+    user_prompt: str | None
+    system_prompt: str | None
+    ground_truth: str | None
     grader: str
     files: str
 
@@ -170,6 +192,9 @@ class DatasetSettings(_Section):
     """Which rows are shown, and what their columns mean."""
 
     map: ColumnSettings
+    prompt: str | None
+    files: Annotated[str | None, NeedsTrust()]
+    row_file: Literal["full", "without_answer", "none"]
     offset: int = Field(ge=0)
     limit: int | None = Field(ge=1)
 
@@ -183,9 +208,11 @@ class GradingSettings(_Section):
 
 
 class UiSettings(_Section):
-    """The look."""
+    """The look and the keys."""
 
-    theme: str | None
+    theme: str
+    keymap: str
+    notify: Literal["off", "bell", "desktop"]
 
 
 class LogSettings(_Section):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from agentscope_tui.config import load_settings
-from agentscope_tui.datasets.source import Dataset
+from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.events import Graded, SessionEvent
 from agentscope_tui.models.script import load_script

@@ -14,11 +14,11 @@ from textual.widget import Widget
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.config import load_settings
-from agentscope_tui.datasets.source import open_dataset
 from agentscope_tui.options import Options
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.tui.app import AgentScopeApp
+from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
 from agentscope_tui.tui.workspace import RowSession
 from agentscope_widgets.call_list import CallList
@@ -84,7 +84,7 @@ class Stage:
         environ = {"AGENTSCOPE_HOME": str(self.state)}
         config = load_settings(flags, cwd=self.folder, environ=environ)
         launcher = Launcher(config, dataset, model=config.settings.model.name or "", clock=clock)
-        rows = open_dataset(dataset, columns=config.columns)
+        rows = launcher.open_dataset()
         return AgentScopeApp(config, Options(dataset, () if row is None else (row,)), launcher, rows)
 
     @asynccontextmanager
@@ -145,7 +145,8 @@ class View:
 
     def row_line(self, index: int) -> str:
         """The line of the rows pane that shows this row."""
-        return next(line for line in self.text(RowList).split("\n") if line.split()[:1] == [str(index)])
+        lines = self.text(RowList).split("\n")
+        return next(line for line in lines if line.lstrip("* ").split()[:1] == [str(index)])
 
     def focus(self) -> str | None:
         return self.app.focused.id if self.app.focused else None
@@ -181,6 +182,16 @@ class View:
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*("space" if key == " " else key for key in text))
+
+    async def answer(self, key: str) -> None:
+        """Wait for a question, and until it takes keys; then answer it."""
+
+        def asked() -> bool:
+            screen = self.app.screen
+            return isinstance(screen, ConfirmScreen) and screen.listening
+
+        await self.until(asked, "a question that takes keys")
+        await self.press(key)
 
     async def say(self, text: str) -> None:
         """Send a message from the composer, and stay there."""

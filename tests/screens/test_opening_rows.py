@@ -24,7 +24,7 @@ async def test_enter_starts_the_row_in_step_mode(stage: Stage):
             assert text in view.transcript
         assert "○ proposed bash" in view.calls
         assert "‖ paused" in view.row_line(0)
-        assert not list(view.files.iterdir())
+        assert [file.name for file in view.files.iterdir()] == ["row.json"]
 
 
 async def test_a_click_opens_the_row(stage: Stage):
@@ -134,7 +134,7 @@ async def test_run_again_asks_while_the_row_runs(stage: Stage, answer: str):
         before = view.row
         await view.press("ctrl+r")
         await view.until(lambda: view.app.screen.query("#question"))
-        await view.press(answer)
+        await view.answer(answer)
         if answer == "y":
             await view.paused()
             assert view.row is not before

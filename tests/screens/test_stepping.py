@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
 
 from agentscope_tui.tui.screens.confirm import ConfirmScreen
+from agentscope_widgets.key_bar import KeyBar
 from screens.stage import UNTIL_GO, Stage, View, bash, reply
 
 
 def works(view: View) -> set[str]:
-    """The words in the footer."""
-    return {key.description for key in view.debugger.query_one(Footer).query(FooterKey)}
+    """The words in the bar of keys."""
+    return {hint.word for hint in view.pane(KeyBar).hints}
 
 
 async def test_step_stops_at_the_next_completion(stage: Stage):
@@ -123,8 +122,7 @@ async def test_back_to_the_rows_asks_what_becomes_of_what_runs(stage: Stage, ans
         await view.until(lambda: "RUNNING bash" in view.status)
         row = view.row
         await view.press("q")
-        await view.until(lambda: isinstance(view.app.screen, ConfirmScreen))
-        await view.press(answer)
+        await view.answer(answer)
         await view.until(lambda: view.app.screen is view.debugger)
         if answer == "escape":
             assert view.row is row
@@ -157,8 +155,7 @@ async def test_quitting_asks_while_something_runs(stage: Stage):
         await view.until(lambda: view.app.screen is view.debugger)
         row = view.row
         await view.press("ctrl+q")
-        await view.until(lambda: isinstance(view.app.screen, ConfirmScreen))
-        await view.press("y")
+        await view.answer("y")
         await view.until(lambda: not view.app.is_running)
     assert row.session.status == "ended"
 

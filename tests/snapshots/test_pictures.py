@@ -11,14 +11,15 @@ from datetime import UTC, datetime
 from itertools import count
 
 import pytest
+from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from agentscope_tui.clock import Clock
-from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.detail import DetailScreen
 from screens.stage import UNTIL_GO, Stage, View, bash, reply
 
-WIDE, NARROW = (120, 40), (80, 24)
+WIDE, NARROW, LARGE = (120, 40), (80, 24), (200, 60)
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 Act = Callable[[View], Awaitable[None]]
@@ -113,6 +114,59 @@ def test_paused(stage: Stage, looks: Look, size: tuple[int, int]):
     looks(View.opened_and_paused, size)
 
 
+async def at_work(view: View) -> None:
+    """A tool has run, and another waits."""
+    await view.opened_and_paused()
+    await view.press("n")
+    await view.paused(2)
+
+
+def works(stage: Stage) -> None:
+    rows(stage)
+    stage.says(
+        reply(
+            "I look at the **log**:\n\n```python\nprint('x' * 3)  # three\n```", bash("echo ok; echo no >&2")
+        ),
+        reply("", bash("make test"), reasoning="One is left."),
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "contrast", "ansi"])
+def test_themes(stage: Stage, looks: Look, theme: str):
+    works(stage)
+    looks(at_work, WIDE, **{"ui.theme": f"agentscope-{theme}"})
+
+
+def test_large(stage: Stage, looks: Look):
+    works(stage)
+    looks(at_work, LARGE)
+
+
+def test_zoomed_output(stage: Stage, looks: Look):
+    works(stage)
+
+    async def act(view: View) -> None:
+        await at_work(view)
+        await view.press("3", "up", "4", "z")
+        await view.until(lambda: view.debugger.zoomed and "ok" in view.output)
+
+    looks(act, WIDE)
+
+
+def test_palette(stage: Stage, looks: Look):
+    works(stage)
+
+    async def act(view: View) -> None:
+        await view.opened_and_paused()
+        await view.press("ctrl+p")
+        await view.until(lambda: isinstance(view.app.screen, CommandPalette))
+        view.app.screen.query_one(Input).cursor_blink = False
+        await view.type("row")
+        await view.until(lambda: view.app.screen.query_one(CommandList).option_count > 3)
+
+    looks(act, WIDE)
+
+
 def test_running_tool_with_a_queued_message(stage: Stage, looks: Look):
     rows(stage)
     noise = "for i in 1 2 3 4 5 6; do echo test $i ok; done; echo warning: slow >&2; "
@@ -199,6 +253,6 @@ def test_question(stage: Stage, looks: Look):
     async def act(view: View) -> None:
         await view.opened_and_paused()
         await view.press("q")
-        await view.until(lambda: isinstance(view.app.screen, ConfirmScreen))
+        await view.until(lambda: getattr(view.app.screen, "listening", False))
 
     looks(act, NARROW)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 
 import pytest
 from textual.binding import Binding
 from textual.color import Color, ColorParseError
-from textual.dom import DOMNode
 
-import agentscope_tui.tui
-import agentscope_widgets
+from our_nodes import nodes
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*ROOT.glob("app/**/*.py"), *ROOT.glob("widgets/**/*.py")])
@@ -23,16 +18,6 @@ STYLES = sorted(ROOT.glob("styles/*.tcss"))
 
 def lines(file: Path) -> int:
     return len(file.read_text(encoding="utf-8").splitlines())
-
-
-def nodes() -> list[type[DOMNode]]:
-    """Every widget, screen and app of ours."""
-    found: dict[type[DOMNode], None] = {}
-    for package in (agentscope_tui.tui, agentscope_widgets):
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            members = inspect.getmembers(import_module(module.name), inspect.isclass)
-            found |= {cls: None for _, cls in members if issubclass(cls, DOMNode)}
-    return [cls for cls in found if cls.__module__.startswith("agentscope_")]
 
 
 def is_colour(word: str) -> bool:

@@ -112,6 +112,50 @@ def test_a_width_keeps_the_block_at_the_top() -> None:
     assert after.position == at_top.position
 
 
+KINDS = st.lists(st.sampled_from("abc"), min_size=1, max_size=30).map(
+    lambda kinds: [
+        block(number, 5 * number % 40, kind=kind, foldable=number % 4 == 0, folded=number % 8 == 0)
+        for number, kind in enumerate(kinds)
+    ]
+)
+
+
+@given(KINDS, st.sets(st.sampled_from("abc")), st.data())
+def test_kinds_that_are_not_kept_take_no_room(
+    blocks: list[Block], kept: set[str], data: st.DataObject
+) -> None:
+    layout = layout_of(*blocks)
+    top = layout.settle(data.draw(st.integers(0, layout.total - 1)), VIEW, at_end=False)
+    at_top = layout.place(top)
+    top = layout.settle(layout.keep_only(kept, top), VIEW, at_end=False)
+    alone = layout_of(*(one for one in blocks if not kept or one.kind in kept))
+    alone.settle(0, 10_000, at_end=False)
+    layout.settle(0, 10_000, at_end=False)
+    assert layout.total == alone.total
+    shown = [place for line in range(layout.total) if (place := layout.place(line))]
+    assert all(not layout.is_hidden(place.position) for place in shown)
+    assert at_top is not None
+    if not layout.is_hidden(at_top.position):
+        after = layout.place(layout.keep_only(kept, top))
+        assert after is not None
+        assert after.position == at_top.position
+
+
+@given(KINDS, st.sets(st.sampled_from("abc"), min_size=1), st.data())
+def test_a_change_of_a_hidden_block_moves_nothing(
+    blocks: list[Block], kept: set[str], data: st.DataObject
+) -> None:
+    layout = layout_of(*blocks, block(len(blocks), 3, kind="a"))
+    layout.keep_only(kept | {"a"}, 0)
+    top = layout.settle(data.draw(st.integers(0, layout.total - 1)), VIEW, at_end=False)
+    before = in_view(layout, top)
+    hidden = [position for position in range(len(blocks)) if layout.is_hidden(position)]
+    for position in hidden:
+        top = layout.put(position, block(position, 70, kind=blocks[position].kind), top)
+    assert layout.settle(top, VIEW, at_end=False) == top
+    assert in_view(layout, top) == before
+
+
 def _exact_height(layout: BlockLayout, position: int) -> int:
     start = layout.title_line(position)
     body = 0 if layout.is_folded(position) or not layout.blocks[position].body else len(layout.body(position))

@@ -17,24 +17,26 @@ from agentscope_widgets.detail_view import DetailView
 from agentscope_widgets.line_view import ScrollingView
 from agentscope_widgets.output_buffer import OutputBuffer
 from agentscope_widgets.output_view import OutputView
+from agentscope_widgets.row_columns import Column
 from agentscope_widgets.row_list import RowCells, RowList
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerItem, SteerQueue
 from agentscope_widgets.transcript import Transcript
 from hostile import HOSTILE, raw_characters
 
-FORMATS: list[Format] = ["markdown", "plain", "ansi", "json"]
+FORMATS: list[Format] = ["markdown", "plain", "ansi", "json", "call"]
 
 
 class OneRow:
     def __init__(self, text: str) -> None:
         self.text = text
+        self.columns = (Column("state", text), Column("calls", text, right=True), Column("prompt", text))
 
     def __len__(self) -> int:
         return 1
 
     def cells(self, position: int) -> RowCells:
-        return RowCells(position, self.text, self.text, self.text, self.text, self.text, "error")
+        return RowCells(position, {column.key: self.text for column in self.columns}, "error", True)
 
 
 def blocks(text: str, *, live: bool = False) -> list[Block]:
@@ -49,7 +51,8 @@ def fill(pane: Widget, text: str) -> None:
     """Put hostile text wherever the pane takes text."""
     match pane:
         case RowList():
-            pane.set_source(OneRow(text))
+            row = OneRow(text)
+            pane.set_source(row, row.columns)
         case Transcript():
             for position, block in enumerate(blocks(text, live=True)):
                 pane.put(position, block)

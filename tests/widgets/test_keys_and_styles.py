@@ -14,10 +14,22 @@ from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.line_view import LineView, ScrollingView
 from agentscope_widgets.output_view import OutputView
+from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.row_list import RowList
 from agentscope_widgets.steer_queue import SteerQueue
+from agentscope_widgets.transcript import Transcript
 
-PANES: list[type[Widget]] = [BlockView, CallList, Composer, OutputView, RowList, ScrollingView, SteerQueue]
+PANES: list[type[Widget]] = [
+    BlockView,
+    CallList,
+    Composer,
+    OutputView,
+    PromptLine,
+    RowList,
+    ScrollingView,
+    SteerQueue,
+    Transcript,
+]
 
 
 @pytest.mark.parametrize("pane", PANES)
@@ -40,7 +52,7 @@ def test_ids_are_used_once() -> None:
     ("name", "css"),
     [
         *((path.name, path.read_text()) for path in STYLES),
-        *((pane.__name__, pane.DEFAULT_CSS) for pane in (LineView, Composer, SteerQueue)),
+        *((pane.__name__, pane.DEFAULT_CSS) for pane in (LineView, Composer, PromptLine, SteerQueue)),
     ],
 )
 def test_styles_use_theme_colours_and_plain_selectors(name: str, css: str) -> None:

@@ -13,7 +13,7 @@ from rich.style import Style
 
 from agentscope_widgets.code_highlight import highlight_json
 from agentscope_widgets.look import Look
-from agentscope_widgets.markdown_rows import LONGEST, has_open_fence, markdown_rows, stable_lines
+from agentscope_widgets.markdown_rows import LONGEST, ending, markdown_rows
 from agentscope_widgets.safe_text import safe_text
 from agentscope_widgets.text_rows import Row
 from hostile import HOSTILE, raw_characters
@@ -121,16 +121,15 @@ def test_rows_never_exceed_the_width(markdown: str, width: int) -> None:
 @pytest.mark.parametrize(
     ("text", "stable", "fence"),
     [
-        ("", 0, False),
-        ("one", 0, False),
-        ("one\n\ntwo", 2, False),
-        ("one\n\n```\ncode\n\nmore", 2, True),
-        ("```py\nx\n```", 0, False),
-        ("~~~\n```", 0, True),
-        ("- a\n\n- b\n\n- c", 0, False),
-        ("- a\n\ntext\n\n", 2, False),
+        ("", 0, ""),
+        ("one", 0, ""),
+        ("one\n\ntwo", 2, ""),
+        ("one\n\n```\ncode\n\nmore", 2, "```"),
+        ("```py\nx\n```", 0, ""),
+        ("~~~~\n```", 0, "~~~~"),
+        ("- a\n\n- b\n\n- c", 0, ""),
+        ("- a\n\ntext\n\n", 2, ""),
     ],
 )
-def test_what_of_a_growing_text_is_final(text: str, stable: int, fence: bool) -> None:
-    assert stable_lines(text) == stable
-    assert has_open_fence(text) is fence
+def test_what_of_a_growing_text_is_final(text: str, stable: int, fence: str) -> None:
+    assert ending(text) == (stable, fence)

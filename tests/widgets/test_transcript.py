@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pane_app import PaneApp, lines, shown
 from textual.widgets import Static
 
 from agentscope_widgets import block_bodies
 from agentscope_widgets.blocks import BODY_LIMIT, Block
 from agentscope_widgets.detail_view import DetailView
+from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.transcript import Transcript
 from waiting import wait_until
 
@@ -168,22 +171,155 @@ async def test_blocks_fold_by_key_and_click_and_stay_as_the_user_left_them() -> 
         assert [message.key for message in app.posted(Transcript.BlockHighlighted)] == ["t"]
 
 
-async def test_the_cursor_goes_from_block_to_block_and_by_kind() -> None:
+def conversation(calls: int) -> list[Block]:
+    """For each call a pause, an answer, a tool call (the third one failed) and reasoning."""
+    blocks = [Block("u", "user", "user", "do it")]
+    for call in range(1, calls + 1):
+        blocks += [
+            Block(f"a{call}", "assistant", f"answer {call}", "text\n\nmore", "markdown", call=call),
+            Block(
+                f"t{call}",
+                "tool",
+                f"tool {call}",
+                "x",
+                call=call,
+                tone="error" if call == 3 else "success",
+                foldable=True,
+                folded=True,
+            ),
+            Block(f"p{call}", "paused", f"paused {call}", call=call, tone="muted"),
+        ]
+    return blocks
+
+
+async def test_keys_go_to_messages_tool_calls_blocks_and_errors() -> None:
     transcript = Transcript()
     app = PaneApp(transcript)
     async with app.run_test(size=SIZE) as pilot:
-        blocks = messages(100)
-        blocks[40] = Block("e", "error", "an error", "what went wrong")
-        transcript.show(blocks)
-        await pilot.press("home", "right_square_bracket", "right_square_bracket")
+        transcript.show(conversation(30))
+
+        async def after(*keys: str) -> str:
+            await pilot.press(*keys)
+            assert transcript.cursor is not None
+            chosen = transcript.blocks[transcript.cursor]
+            assert chosen.title in shown(transcript)
+            return chosen.key
+
+        assert await after("home", "]", "]") == "a1"
+        assert await after("]") == "a2"
+        assert await after("}") == "t2"
+        assert await after(")") == "p2"
+        assert await after("{") == "t2"
+        assert await after("(", "[") == "a1"
+        assert await after("E") == "t3"
+        assert await after("E") == "t3"
+        assert await after("end", "[") == "a30"
+        assert await after("E") == "t3"
+        assert await after("home", "]") == "u"
+
+
+async def test_going_on_from_the_middle_of_a_long_message_finds_the_next_one() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show([Block(f"m{n}", "user", f"message {n}", "line\n" * 60) for n in range(5)])
+        await pilot.press("home", "pagedown", "pagedown", "]")
         assert transcript.cursor == 1
-        assert transcript.go_to_kind({"error"}, 1)
-        assert transcript.cursor == 40
-        assert "an error" in shown(transcript)
-        assert not transcript.go_to_kind({"error"}, 1)
-        await pilot.press("left_square_bracket")
-        assert transcript.cursor == 39
-        assert "assistant 39" in shown(transcript)
+        await pilot.press("pagedown", "pagedown", "[")
+        assert transcript.cursor == 1
+
+
+async def test_a_call_is_gone_to_by_its_number() -> None:
+    transcript, prompt = Transcript(), PromptLine()
+    app = PaneApp(transcript, prompt)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show(conversation(30))
+        await pilot.press("g", "9", "9", "enter")
+        await wait_until(lambda: prompt.note == "there is no such call: 1 to 30")
+        await pilot.press("backspace", "backspace", "#", "1", "2", "enter")
+        await wait_until(lambda: transcript.has_focus)
+        assert transcript.cursor is not None
+        assert transcript.blocks[transcript.cursor].key == "a12"
+        assert "answer 12" in shown(transcript)
+        transcript.show([])
+        await pilot.press("g")
+        assert not prompt.display
+
+
+async def test_kinds_are_filtered_and_an_error_brings_all_back() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        transcript.show(conversation(30))
+        await pilot.press("F")
+        assert "answer 30" in shown(transcript)
+        assert "tool 30" not in shown(transcript)
+        assert lines(transcript)[-1].startswith(" only messages")
+        await pilot.press("pageup")
+        transcript.put(91, Block("new", "tool", "tool 31"))
+        assert transcript.unseen == 0
+        transcript.put(92, Block("said", "assistant", "answer 31", call=31))
+        assert transcript.unseen == 1
+        await pilot.press("end", "F")
+        assert [line.split()[-1] for line in lines(transcript)[:-1]] == [f"#{n}" for n in range(12, 31)]
+        await pilot.press("F", "F", "F", "E")
+        assert "paused 3" in shown(transcript)
+        assert "only" not in lines(transcript)[-1]
+        await pilot.press("end", "F", "F", "F", "F")
+        assert "only" not in lines(transcript)[-1]
+        assert "paused 30" in shown(transcript)
+
+
+async def test_the_chosen_block_stays_chosen_when_one_comes_before_it() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE, message_hook=app.record) as pilot:
+        transcript.show([Block("u", "user", "user"), Block("a", "assistant", "answer", live=True)])
+        await pilot.press("[")
+        assert transcript.cursor == 1
+        transcript.put(1, Block("r", "reasoning", "reasoning", "why"))
+        transcript.put(2, Block("a", "assistant", "answer", live=True))
+        assert transcript.cursor == 2
+        await pilot.pause()
+        assert [message.key for message in app.posted(Transcript.BlockHighlighted)] == ["a"]
+
+
+async def test_a_summary_gets_at_least_half_of_the_room_beside_a_folded_title() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=(60, 6)) as pilot:
+        margin = ("done", "1.2 s", "14:03:22")
+        tool = Block(
+            "t",
+            "tool",
+            "✓ bash",
+            "out",
+            call=7,
+            margin=margin,
+            foldable=True,
+            folded=True,
+            summary="python -m pytest -q tests",
+        )
+        transcript.show([tool])
+        assert " ".join(lines(transcript)[0].split()) == (
+            "▎ ▸ ✓ bash python -m pytest -q tests #7 · done · 1.2 s"
+        )
+        await pilot.press("space")
+        assert lines(transcript)[0].endswith("#7 · done · 1.2 s · 14:03:22")
+
+
+async def test_a_block_that_is_unfolded_at_the_end_comes_into_sight() -> None:
+    transcript = Transcript()
+    app = PaneApp(transcript)
+    async with app.run_test(size=SIZE) as pilot:
+        tool = Block("t", "tool", "bash", "one\ntwo\nthree", foldable=True, folded=True)
+        transcript.show([*messages(30), tool])
+        await pilot.press("space")
+        assert lines(transcript)[-4:] == ["▎ ▾ bash", "▎ one", "▎ two", "▎ three"]
+        assert transcript.following
+        transcript.put(30, replace(tool, body="line\n" * 50, key="long"))
+        transcript.set_folded(30, False)
+        assert lines(transcript)[:2] == ["▎ ▾ bash", "▎ line"]
 
 
 async def test_a_new_width_keeps_the_place() -> None:

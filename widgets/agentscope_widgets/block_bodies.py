@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from .blocks import Block, body_rows
+from .blocks import BODY_LIMIT, Block, body_rows, cut_note, shortened, source_text
 from .live_rows import LiveRows
 from .look import Look
+from .source_map import SourceMap
 from .text_rows import Row
 
 _MOST_ROWS = 20_000
+_MOST_MAPS = 64
 
 
 class BlockBodies:
@@ -21,6 +23,7 @@ class BlockBodies:
         self._look = look
         self._bodies: OrderedDict[int, list[Row]] = OrderedDict()
         self._live: dict[int, LiveRows] = {}
+        self._maps: OrderedDict[int, SourceMap] = OrderedDict()
         self._rows = 0
 
     def rows(self, position: int, block: Block) -> list[Row]:
@@ -35,14 +38,37 @@ class BlockBodies:
             self._rows -= len(self._bodies.popitem(last=False)[1])
         return rows
 
+    def rendered(self, position: int) -> Sequence[Row]:
+        """The rows at `position` if they are there, else none."""
+        return self._bodies.get(position, ())
+
+    def offsets(self, position: int, block: Block) -> Sequence[Sequence[int]]:
+        """For each row of the body the offset of each cell in the block's source text, or `NOWHERE`."""
+        source_map = self._maps.setdefault(position, SourceMap())
+        self._maps.move_to_end(position)
+        if len(self._maps) > _MOST_MAPS:
+            self._maps.popitem(last=False)
+        shown = source_text(shortened(block.body), block.format)
+        offsets = source_map.offsets(self.rows(position, block), shown)
+        if len(block.body) <= BODY_LIMIT:
+            return offsets
+        cut = shown.index(cut_note(len(block.body)))
+        missing = len(source_text(block.body, block.format)) - len(shown)
+        return [[_in_whole(offset, cut, missing) for offset in row] for row in offsets]
+
     def forget(self, position: int) -> None:
         """The block at `position` is another, or grew."""
         self._rows -= len(self._bodies.pop(position, ()))
 
     def _rendered(self, position: int, block: Block) -> list[Row]:
         if not block.live:
-            self._live.pop(position, None)
-            return body_rows(block, self.width, self._look())
+            live = self._live.pop(position, None)
+            return live.finish(block) if live else body_rows(block, self.width, self._look())
         if position not in self._live:
             self._live[position] = LiveRows(self.width, self._look())
         return self._live[position].update(block)
+
+
+def _in_whole(offset: int, cut: int, missing: int) -> int:
+    """Where a character is in a text of which the middle, from `cut` on, is not shown."""
+    return offset if offset < cut else max(cut, offset + missing)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import chain
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.events import Mount
 from textual.message import Message
 from textual.reactive import reactive
+from textual.strip import Strip
 from textual.timer import Timer
 
-from .block_layout import BlockLayout
+from .block_layout import BlockLayout, Place
+from .block_text import BlockText
 from .blocks import Block, title_row
 from .line_view import ScrollingView
+from .look import Tone
 from .text_rows import Row
 
 _SLICE = 0.004
 """Seconds of measuring out of sight between two frames."""
 _SLICES_A_SECOND = 25
+_MOST_STRIPS = 2_000
 
 
 class BlockView(ScrollingView):
@@ -52,6 +58,9 @@ class BlockView(ScrollingView):
     def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=id, classes=classes)
         self._layout = BlockLayout(lambda: self.look)
+        self._text = BlockText(self._layout)
+        self._cursor_key = ""
+        self._strips: dict[Place, tuple[tuple[Row, bool, Tone, Style], Strip]] = {}
         self._changed_unseen: set[int] = set()
         self._measuring: Timer | None = None
 
@@ -80,22 +89,57 @@ class BlockView(ScrollingView):
             raise IndexError(f"block {position} of {len(self.blocks)}")
         if position < len(self.blocks) and self.blocks[position] == block:
             return
-        if self.FOLLOWS and not self.following:
+        before = self._layout.drawn(position)
+        top = self._layout.put(position, block, self.scroll_offset.y)
+        if self.FOLLOWS and not self.following and not self.is_hidden(position):
             self._changed_unseen.add(position)
             self.unseen = len(self._changed_unseen)
-        self._settle(self._layout.put(position, block, self.scroll_offset.y))
+        if self.cursor is not None and block.key == self._cursor_key:
+            # Something came before the chosen block.
+            self.cursor = position
+        self._settle(top, changed=lambda: self._layout.changed_since(before, position))
+
+    def keep_only(self, kinds: Collection[str]) -> None:
+        """Show only the blocks of these kinds, or all if there are none."""
+        self._settle(self._layout.keep_only(kinds, self.scroll_offset.y))
+        if self.cursor is not None and self.is_hidden(self.cursor):
+            self.cursor = None
+
+    def shown_all(self) -> None:
+        """What was hidden is shown again, because a hidden block was gone to."""
 
     def go_to(self, position: int) -> None:
-        """Choose the block and bring its title into sight."""
+        """Choose the block and bring its title into sight; a hidden one brings all others back as well."""
         if not self.blocks:
             return
         position = max(0, min(position, len(self.blocks) - 1))
+        if self.is_hidden(position):
+            self.keep_only(())
+            self.shown_all()
         top = self.scroll_offset.y
         if not top <= self._layout.title_line(position) < top + self.view_height - 1:
             self._layout.measure(position)
             top = self._layout.title_line(position)
         self._hold(top)
         self.cursor = position
+
+    def go_to_next(self, step: int, wanted: Callable[[Block], bool], *, around: bool = False) -> bool:
+        """Choose the next (`step` 1) or previous (-1) wanted block, from the chosen one or else from those in
+        sight; `around` goes on at the other end. False if there is none.
+        """
+        count, start = len(self.blocks), self._start_of_move(step)
+        ways = [range(start, count), range(min(start, count))]
+        if step < 0:
+            ways = [range(start, -1, -1), range(count - 1, start, -1)]
+        for position in chain(*(ways if around else ways[:1])):
+            if wanted(self.blocks[position]):
+                self.go_to(position)
+                return True
+        return False
+
+    def is_hidden(self, position: int) -> bool:
+        """Whether a block is of a kind that is not shown."""
+        return not self._layout.shows(self.blocks[position])
 
     def is_folded(self, position: int) -> bool:
         """Whether a foldable block is folded to its title line."""
@@ -104,7 +148,25 @@ class BlockView(ScrollingView):
     def set_folded(self, position: int, folded: bool) -> None:
         """Fold or unfold a block; nothing happens to one that is not foldable."""
         if self.blocks[position].foldable and self.is_folded(position) != folded:
-            self._hold(self._layout.fold(position, folded, self.scroll_offset.y))
+            top = self._layout.fold(position, folded, self.scroll_offset.y)
+            if not folded:
+                # What was asked for is brought into sight, as much of it as there is room for.
+                self._layout.measure(position)
+                title = self._layout.title_line(position)
+                end = title + 1 + len(self._layout.body(position))
+                top = max(top, min(title, end - self.view_height))
+            self._hold(top)
+
+    # Its text
+
+    @property
+    def text(self) -> BlockText:
+        """The source texts by place; its lines are those of the content, `scroll_offset.y` is at the top."""
+        return self._text
+
+    def text_of(self, position: int) -> str:
+        """What a block says: all of it, unwrapped and safe, in the form in which it was written."""
+        return self._text.text_of(position)
 
     # Drawing
 
@@ -129,17 +191,38 @@ class BlockView(ScrollingView):
             title = [Segment(text, style + look.cursor if style else look.cursor) for text, style, _ in title]
         return [bar, *title]
 
+    def strip_at(self, y: int) -> Strip:
+        place = self._layout.place(self.scroll_offset.y + y)
+        if place is None or place.line < 1:
+            return super().strip_at(y)
+        position, line = place
+        rows = self._layout.body(position)
+        if line > len(rows):
+            return super().strip_at(y)
+        key = rows[line - 1], position == self.cursor, self.blocks[position].tone, self._base
+        kept = self._strips.get(place)
+        # A row that is another list was rendered anew, and may look like the old one.
+        if kept is None or kept[0][0] is not key[0] or kept[0][1:] != key[1:]:
+            if len(self._strips) > _MOST_STRIPS:
+                self._strips.clear()
+            kept = self._strips[place] = (key, super().strip_at(y))
+        return kept[1]
+
     def look_changed(self) -> None:
         self._layout.restyle()
 
     # Keys and clicks
 
     def action_move_cursor(self, step: int) -> None:
-        seen = self._layout.in_sight(self.scroll_offset.y, self.view_height)
-        if self.cursor is not None:
-            self.go_to(self.cursor + step)
-        elif seen:
-            self.go_to(seen[0] if step > 0 else seen[-1])
+        self._go(step, self.is_stop)
+
+    def is_stop(self, block: Block) -> bool:
+        """Whether the keys for the next and the previous block stop at this one."""
+        return True
+
+    def _go(self, step: int, wanted: Callable[[Block], bool]) -> None:
+        """Go to the next wanted block that is shown."""
+        self.go_to_next(step, lambda block: self._layout.shows(block) and wanted(block))
 
     def action_fold(self) -> None:
         position = self.cursor
@@ -156,8 +239,21 @@ class BlockView(ScrollingView):
                 self.set_folded(place.position, not self.is_folded(place.position))
 
     def watch_cursor(self, cursor: int | None) -> None:
-        if cursor is not None:
-            self.post_message(self.BlockHighlighted(self, self.blocks[cursor].key))
+        key = "" if cursor is None else self.blocks[cursor].key
+        if key and key != self._cursor_key:
+            self.post_message(self.BlockHighlighted(self, key))
+        self._cursor_key = key
+
+    def _start_of_move(self, step: int) -> int:
+        """The first position to look at when going on (1) or back (-1)."""
+        top = self.scroll_offset.y
+        seen = self._layout.in_sight(top, self.view_height)
+        if self.cursor is not None and self.cursor in seen:
+            begins_above = self._layout.title_line(self.cursor) < top
+            return self.cursor if step < 0 and begins_above else self.cursor + step
+        if step < 0 or not seen:
+            return seen.stop - 1
+        return seen.start + (self._layout.title_line(seen.start) < top)
 
     # The view
 
@@ -184,11 +280,11 @@ class BlockView(ScrollingView):
         self._settle(top)
         self.following = self.FOLLOWS and self.scroll_offset.y >= self.max_scroll_y
 
-    def _settle(self, top: int) -> None:
-        """Show from line `top`, with all heights in sight exact."""
+    def _settle(self, top: int, *, changed: Callable[[], range] | None = None) -> None:
+        """Show from line `top`, with all heights in sight exact; `changed` says which lines are others."""
         if self._layout.width:
             top = self._layout.settle(top, self.view_height, at_end=self.following)
-        self.place(top, self._layout.total)
+        self.place(top, self._layout.total, changed=changed() if changed else None)
         if self._measuring is not None:
             self._measuring.resume()
 

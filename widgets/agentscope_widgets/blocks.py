@@ -17,10 +17,17 @@ from .markdown_rows import markdown_rows
 from .safe_text import safe_line, safe_text
 from .text_rows import Row, fit, split_lines, wrap_line, wrap_runs
 
-Format = Literal["markdown", "plain", "ansi", "json"]
+Format = Literal["markdown", "plain", "ansi", "json", "call"]
+"""How a body is written; a `call` is a tool call: arguments as JSON, and below `RESULT_RULE` an ANSI text."""
+
+RESULT_RULE = "\n\n── result ──\n"
+"""What stands between the arguments of a tool call and what came of it."""
 
 BODY_LIMIT = 200_000
 """Characters of a body that are shown; of a longer one the start and the end are, and the cut is said."""
+
+TAIL_SHOWN = BODY_LIMIT // 4
+"""Characters of such a body that are from its end."""
 
 INDENT = 2
 """Cells of the gutter: the bar of the block, and a space."""
@@ -32,9 +39,9 @@ _BOLD = Style(bold=True)
 class Block:
     """A message, a tool call, a pause … Text may be anything: it is made safe where it is shown.
 
-    `key` names the block for as long as it exists. `margin` is shown at the right of the title, the least
-    important part last. A `foldable` block that is folded is one line: title and `summary`; `folded` is
-    how it starts, the user decides from then on. `live`: the body still grows.
+    `key` names the block for as long as it exists. `call` (its number) and `margin` are shown at the right of
+    the title, the least important part last. A `foldable` block that is folded is one line: title and
+    `summary`; `folded` is how it starts, the user decides from then on. `live`: the body still grows.
     """
 
     key: str
@@ -42,6 +49,7 @@ class Block:
     title: str = ""
     body: str = ""
     format: Format = "plain"
+    call: int | None = None
     margin: tuple[str, ...] = ()
     tone: Tone = "normal"
     live: bool = False
@@ -76,9 +84,25 @@ def text_rows(text: str, format: Format, width: int, look: Look) -> list[Row]:
         case "json":
             return _wrapped(highlight_json(safe_text(text), look), width)
         case "ansi":
-            decoder = AnsiDecoder()
-            pieces = [*decoder.feed(text.removesuffix("\n")), *decoder.close()]
-            return _wrapped(split_lines(pieces), width)
+            return _wrapped(split_lines(_decoded(text.removesuffix("\n"))), width)
+        case "call":
+            arguments, rule, result = text.partition(RESULT_RULE)
+            rows = text_rows(arguments, "json", width, look)
+            return [*rows, *_rule(rule, width, look), *text_rows(result, "ansi", width, look)]
+        case _:
+            assert_never(format)
+
+
+def source_text(body: str, format: Format) -> str:
+    """What a body says, unwrapped and safe: Markdown and JSON as written, ANSI without its colours."""
+    match format:
+        case "markdown" | "plain" | "json":
+            return safe_text(body)
+        case "ansi":
+            return "".join(piece.text for piece in _decoded(body))
+        case "call":
+            arguments, rule, result = body.partition(RESULT_RULE)
+            return safe_text(arguments) + rule + source_text(result, "ansi")
         case _:
             assert_never(format)
 
@@ -87,9 +111,12 @@ def shortened(body: str) -> str:
     """The body, or its start and end with a line between them that says how much is missing."""
     if len(body) <= BODY_LIMIT:
         return body
-    tail = BODY_LIMIT // 4
-    head = BODY_LIMIT - tail
-    return f"{body[:head]}\n\n… {len(body) - BODY_LIMIT:,} characters are not shown …\n\n{body[-tail:]}"
+    return f"{body[: BODY_LIMIT - TAIL_SHOWN]}{cut_note(len(body))}{body[-TAIL_SHOWN:]}"
+
+
+def cut_note(size: int) -> str:
+    """What stands for the middle of a body of `size` characters."""
+    return f"\n\n… {size - BODY_LIMIT:,} characters are not shown …\n\n"
 
 
 def title_row(block: Block, *, folded: bool, width: int, look: Look) -> Row:
@@ -98,7 +125,9 @@ def title_row(block: Block, *, folded: bool, width: int, look: Look) -> Row:
     mark = ("▸ " if folded else "▾ ") if block.foldable else ""
     title = fit_end(mark + safe_line(block.title), width)
     room = width - cell_len(title)
-    margin = _margin(block.margin, room - 2)
+    facts = (*(() if block.call is None else (f"#{block.call}",)), *block.margin)
+    # A summary says more than a time does: it gets at least half.
+    margin = _margin(facts, room // 2 if folded and block.summary else room - 2)
     room -= cell_len(margin) + 2 * bool(margin)
     row = [Segment(title, style + _BOLD)]
     if folded and block.summary and room > 6:
@@ -124,6 +153,15 @@ def _margin(parts: Sequence[str], width: int) -> str:
             break
         shown = longer
     return shown
+
+
+def _decoded(text: str) -> list[Segment]:
+    decoder = AnsiDecoder()
+    return [*decoder.feed(text), *decoder.close()]
+
+
+def _rule(rule: str, width: int, look: Look) -> list[Row]:
+    return [row for line in rule.rstrip("\n").split("\n")[1:] for row in wrap_line(line, width, look.muted)]
 
 
 def _wrapped(lines: Sequence[Row], width: int) -> list[Row]:

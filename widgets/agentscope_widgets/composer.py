@@ -23,16 +23,16 @@ class Composer(SafeTextArea):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", id="composer.send", tooltip="Send the message"),
+        Binding("enter", "send", "send", id="composer.send", tooltip="Send the message"),
         Binding(
             "ctrl+j,shift+enter",
             "new_line",
-            "New line",
+            "new line",
             show=False,
             id="composer.newline",
             tooltip="Break the line",
         ),
-        Binding("escape", "leave", "Leave", show=False, id="composer.leave", tooltip="Leave the composer"),
+        Binding("escape", "leave", "leave", id="composer.leave", tooltip="Leave the composer"),
     ]
 
     class ComposerMessage(Message):

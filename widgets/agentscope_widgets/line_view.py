@@ -109,6 +109,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
+        return self.strip_at(y)
+
+    def strip_at(self, y: int) -> Strip:
+        """Row `y` of the view as it is drawn, as wide as the text; a subclass may keep it."""
         width = self.text_width
         row = self._placeholder_row(y, width) if self.shows_placeholder() else self.row_at(y)
         return Strip(row).adjust_cell_length(width).apply_style(self._base)
@@ -174,20 +178,35 @@ class ScrollingView(LineView, inherit_bindings=False):
         self._placing = False
         self.set_reactive(ScrollingView.following, self.FOLLOWS)
 
-    def place(self, top: int, height: int, width: int = 0) -> None:
+    def place(self, top: int, height: int, width: int = 0, *, changed: range | None = None) -> None:
         """Make the content `height` lines long and show it from line `top`, or the end while following.
 
-        `width` is that of the content, if it can be scrolled sideways.
+        `width` is that of the content, if it can be scrolled sideways. With `changed` only those lines are
+        drawn anew, if all others stay where they are.
         """
+        before = self.scroll_offset, self.virtual_size
         self._placing = True
         try:
-            self.virtual_size = Size(width, height)
+            self._set_content_size(Size(width, height))
             if self.following:
                 top = self.max_scroll_y
             self.scroll_to(y=top, animate=False, force=True)
         finally:
             self._placing = False
-        self.refresh()
+        if changed is None or before != (self.scroll_offset, self.virtual_size):
+            self.refresh()
+        else:
+            first, last = max(changed.start, top), min(changed.stop, top + self.view_height)
+            if first < last:
+                self.refresh_lines(first, last - first)
+
+    def _set_content_size(self, size: Size) -> None:
+        if size.width != self.virtual_size.width or self.styles.auto_dimensions or not self.is_attached:
+            self.virtual_size = size
+        elif size != self.virtual_size:
+            # The scroll bar is always there, so that nothing has to be arranged anew for it.
+            self.set_reactive(LineView.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)

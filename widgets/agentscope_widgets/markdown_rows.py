@@ -32,7 +32,13 @@ _BOLD, _UNDERLINE = Style(bold=True), Style(underline=True)
 _EMPHASIS = {"strong": _BOLD, "em": Style(italic=True), "s": Style(strike=True)}
 _PIPE = re.compile(r"(?<!\\)\|")
 
-_parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).disable("reference")
+
+def _new_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).disable("reference")
+
+
+_parser = _new_parser()
+_block_parser = _new_parser().disable(["inline", "text_join"])
 
 
 def markdown_rows(text: str, width: int, look: Look) -> list[Row]:
@@ -41,29 +47,36 @@ def markdown_rows(text: str, width: int, look: Look) -> list[Row]:
     A text of more than `LONGEST` characters or `_MOST_BRACKETS` brackets is shown as it is written.
     """
     width = max(1, width)
-    if len(text) > LONGEST or text.count("[") > _MOST_BRACKETS:
+    if is_too_much(text):
         return [row for line in text.split("\n") for row in wrap_line(line, width, look.normal)]
     return _Renderer(text, look).blocks(_parser.parse(text), width)
 
 
-def stable_lines(text: str) -> int:
-    """How many lines of a safe Markdown text that still grows are finished blocks.
+def is_too_much(text: str) -> bool:
+    """Whether a Markdown text is shown as it is written, because parsing it could take too long."""
+    return len(text) > LONGEST or text.count("[") > _MOST_BRACKETS
 
-    The last top-level block is not: what comes next may belong to it.
+
+def ending(text: str) -> tuple[int, str]:
+    """How a safe Markdown text that still grows ends: lines of finished blocks, and the open code fence.
+
+    The last top-level block is not finished: what comes next may belong to it. The fence is that with which
+    it begins (three or more backticks or tildes) if it is a code block that is not closed yet, else empty.
     """
-    starts = [token.map[0] for token in _parser.parse(text) if token.level == 0 and token.map]
-    return starts[-1] if len(starts) > 1 else 0
+    if is_too_much(text):
+        return 0, ""
+    tokens = _block_parser.parse(text)
+    starts = [token.map[0] for token in tokens if token.level == 0 and token.map]
+    stable = starts[-1] if len(starts) > 1 else 0
+    return stable, tokens[-1].markup if tokens and _is_open_fence(tokens[-1], text) else ""
 
 
-def has_open_fence(text: str) -> bool:
-    """Whether a safe text ends inside a code fence that is not closed yet."""
-    tokens = _parser.parse(text)
-    if not tokens or tokens[-1].type != "fence" or tokens[-1].map is None:
+def _is_open_fence(token: Token, text: str) -> bool:
+    if token.type != "fence" or token.map is None:
         return False
-    fence = tokens[-1].markup
-    inside = text.rstrip("\n").split("\n")[tokens[-1].map[0] + 1 :]
+    inside = text.rstrip("\n").split("\n")[token.map[0] + 1 :]
     last = inside[-1].strip() if inside else ""
-    return not (last.startswith(fence) and not last.strip(fence[0]))
+    return not (last.startswith(token.markup) and not last.strip(token.markup[0]))
 
 
 def code_rows(code: str, info: str, width: int, look: Look) -> list[Row]:
@@ -73,9 +86,8 @@ def code_rows(code: str, info: str, width: int, look: Look) -> list[Row]:
     """
     ground = look.code_block
     room = max(1, width - 2)
-    language, _, more = info.partition(" ")
-    lines = highlight_code(code.removesuffix("\n"), language, look)
-    if more or (language and not knows_language(language)):
+    lines = highlight_code(code.removesuffix("\n"), info.partition(" ")[0], look)
+    if shows_info(info):
         lines.insert(0, [Segment(safe_line(info), look.muted)])
     rows: list[Row] = []
     for line in lines:
@@ -84,6 +96,12 @@ def code_rows(code: str, info: str, width: int, look: Look) -> list[Row]:
             inked = [Segment(text, ground + style if style else ground) for text, style, _ in row]
             rows.append([Segment(" ", ground), *inked, Segment(" " * (fill + 1), ground)])
     return rows
+
+
+def shows_info(info: str) -> bool:
+    """Whether what stands after a code fence is shown: more than a language, or one that has no colours."""
+    language, _, more = info.partition(" ")
+    return bool(more) or (bool(language) and not knows_language(language))
 
 
 class _Renderer:

@@ -53,12 +53,12 @@ class SteerQueue(LineView):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e,enter", "ask_edit", "Edit", id="steers.edit", tooltip="Take the message back to edit it"),
+        Binding("e,enter", "ask_edit", "edit", id="steers.edit", tooltip="Take the message back to edit it"),
         Binding(
-            "x,delete", "ask_withdraw", "Withdraw", id="steers.withdraw", tooltip="Do not send the message"
+            "x,delete", "ask_withdraw", "withdraw", id="steers.withdraw", tooltip="Do not send the message"
         ),
-        Binding("K,shift+up", "ask_move(-1)", "Earlier", id="steers.earlier", tooltip="Send it earlier"),
-        Binding("J,shift+down", "ask_move(1)", "Later", id="steers.later", tooltip="Send it later"),
+        Binding("K,shift+up", "ask_move(-1)", "earlier", id="steers.earlier", tooltip="Send it earlier"),
+        Binding("J,shift+down", "ask_move(1)", "later", id="steers.later", tooltip="Send it later"),
         Binding("up", "move(-1)", "Up", show=False, id="steers.up", tooltip="Previous message"),
         Binding("down", "move(1)", "Down", show=False, id="steers.down", tooltip="Next message"),
     ]

@@ -125,6 +125,8 @@ def split_lines(runs: Iterable[Segment]) -> list[Row]:
 
 def fit(text: str, width: int) -> str:
     """Exactly `width` cells of `text` (one safe line): cut with `…`, or filled with spaces."""
+    if width > 0 and text.removesuffix("…").isascii():
+        return text.ljust(width) if len(text) <= width else text[: width - 1] + "…"
     cells = cell_len(text)
     if cells <= width:
         return text + " " * (width - cells)

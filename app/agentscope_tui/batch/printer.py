@@ -6,6 +6,7 @@ import json
 from typing import TextIO
 
 from agentscope_tui.events import (
+    AgentNote,
     AssistantMessage,
     ErrorOccurred,
     Graded,
@@ -18,11 +19,13 @@ from agentscope_tui.events import (
     SessionStarted,
     StateChanged,
     Steer,
+    Submitted,
     ToolCallStarted,
     ToolOutput,
     ToolResult,
     UserMessageSent,
 )
+from agentscope_tui.session.earlier import told
 from agentscope_widgets.safe_text import safe_line, safe_text
 
 MARKS = {"done": "✓", "failed": "✗", "refused": "⊘", "interrupted": "■"}
@@ -45,13 +48,18 @@ class TranscriptPrinter:
                 )
                 if event.system:
                     self._block("system", event.system)
+                for message in event.history:
+                    self._block(f"{message.get('role')} (earlier)", told(message))
             case UserMessageSent():
                 self._block("user", event.text)
             case Steer(status="in_call"):
-                self._block(f"steer (in call #{event.call})", event.text)
+                how = ", injected by host" if event.injected else ""
+                self._block(f"steer (in call #{event.call}{how})", event.text)
             case LlmRequestSent():
                 for repair in event.repairs:
                     self._line(f"  mended: {repair}")
+                for name, value in event.overridden.items():
+                    self._line(f"  not as the agent asked: {name} {value}")
             case AssistantMessage():
                 self._assistant(event)
             case ToolCallStarted():
@@ -60,6 +68,10 @@ class TranscriptPrinter:
                 self._output(event)
             case ToolResult():
                 self._result(event)
+            case Submitted(call_id=""):
+                self._block("answer", event.answer)
+            case AgentNote():
+                self._line(f"  · {event.text}")
             case LimitReached() | Interrupted():
                 self._line(f"  ! {event.reason or 'interrupted'}")
             case RetryScheduled():

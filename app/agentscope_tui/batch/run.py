@@ -7,13 +7,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from agentscope_tui.batch.printer import TranscriptPrinter
 from agentscope_tui.config import Config
-from agentscope_tui.datasets.source import Dataset
+from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import SessionEvent, event_to_json
@@ -54,6 +54,8 @@ async def _run(launcher: Launcher, dataset: Dataset, options: Options) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, main.cancel)
     await _warn_unconfined(launcher)
+    if guesses := dataset.columns.guesses:
+        print(f"agentscope: columns: {guesses}", file=sys.stderr)
     failed = False
     with _output(options) as shows:
         for row in _rows(dataset, options):
@@ -76,18 +78,16 @@ def _rows(dataset: Dataset, options: Options) -> Iterator[Task | RowError]:
 
 async def _run_row(launcher: Launcher, task: Task, shows: list[Show]) -> bool:
     """Run one row to its end; whether it was done without an error."""
-    opened = await launcher.open(task, patient=False)
     state = SessionState()
-    for callback in (state.apply, *shows):
-        opened.bus.subscribe(callback)
     try:
-        await opened.start()
-        await opened.session.settled()
+        async with aclosing(await launcher.open(task, patient=False)) as opened:
+            for callback in (state.apply, *shows):
+                opened.bus.subscribe(callback)
+            await opened.start()
+            await opened.session.settled()
     except UserError as error:
         print(f"agentscope: row {task.index}: {error}", file=sys.stderr)
         return False
-    finally:
-        await opened.aclose()
     return state.outcome == "completed" and state.grade_error is None and state.status != "failed"
 
 

@@ -1,4 +1,4 @@
-"""`agentscope doctor`: run the checks on the runner that the settings name, and print what came of them."""
+"""`agentscope doctor`: what confines tools here, and whether the runner that the settings name is sound."""
 
 from __future__ import annotations
 
@@ -10,25 +10,33 @@ from typing import TextIO
 
 from agentscope_tui.config import Config
 from agentscope_tui.doctor.checks import RunnerChecks
+from agentscope_tui.doctor.confinement import sandbox_report
 from agentscope_tui.doctor.host import DoctorHost, Failed
+from agentscope_tui.errors import UsageError
 from agentscope_tui.printable import printable
 from agentscope_tui.resources import runner_profiles
 from agentscope_tui.runners.profile import Profiles, load_profiles
 from agentscope_tui.runners.source import RunnerSource, choice_of, read_files
+from agentscope_tui.session.launch import sandbox_of
 
 _LOG_LINES = 10
 
 
 def examine(config: Config) -> int:
-    """Check the runner; 0 when it passed, 1 when a check failed.
+    """Say what confines tools, and check the runner; 0 when it passed, 1 when a check failed.
 
     Raises:
-        UserError: no runner can be made of the settings.
+        UserError: no runner can be made of the settings, or the sandbox that they require does not work.
     """
     runner = config.settings.runner
+    if runner.agent is not None:
+        raise UsageError("--agent needs no check: doctor is for programs that speak frames (--runner)")
     source = RunnerSource(choice_of(config))
     profiles = load_profiles(runner_profiles(), named=runner.profile, patience=runner.patience)
     files = read_files(Path(runner.files).expanduser()) if runner.files else {}
+    sandbox = asyncio.run(sandbox_of(config.settings.sandbox))
+    for line in sandbox_report(sandbox):
+        _line(sys.stdout, line)
     return asyncio.run(_examine(source, profiles, files, runner.start_timeout, sys.stdout))
 
 

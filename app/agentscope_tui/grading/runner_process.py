@@ -85,7 +85,7 @@ async def _exchange(
     assert process.stdin is not None
     # A runner that died before it read the job says so by the end of its results.
     with suppress(BrokenPipeError, ConnectionResetError):
-        process.stdin.write(json.dumps(job).encode() + b"\n")
+        process.stdin.write(json.dumps(job, default=str).encode() + b"\n")
         await process.stdin.drain()
     with suppress(ValueError):
         return await results.readline()

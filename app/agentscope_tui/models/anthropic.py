@@ -6,7 +6,7 @@ from typing import Any
 
 from agentscope_tui.models.anthropic_blocks import conversation
 from agentscope_tui.models.anthropic_events import MessageReader
-from agentscope_tui.models.chat import ChatRequest
+from agentscope_tui.models.chat import ChatRequest, ModelError
 
 _PASSED_ON = frozenset(
     {
@@ -23,8 +23,11 @@ _PASSED_ON = frozenset(
     }
 )
 """Parameters that the API knows under the same name; it refuses a request that has any other."""
+_MAX_TOKENS = 8192
+"""The API wants a limit; this one stands where nobody set any."""
 _HOTTEST = 1.0
 """Chat Completions allow a temperature up to 2."""
+_NO_COUNTERPART = ("response_format", "logit_bias", "prediction", "web_search_options")
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -38,11 +41,17 @@ class AnthropicDialect:
         self._cache = cache
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
+        """As `Dialect.body`.
+
+        Raises:
+            ModelError: the request asks for something that the API does not know.
+        """
+        _refuse(request.params)
         system, messages = conversation(request.messages)
         body: dict[str, Any] = {name: value for name, value in request.params.items() if name in _PASSED_ON}
         body |= {
             "model": self._model,
-            "max_tokens": request.max_output_tokens,
+            "max_tokens": request.max_output_tokens or _MAX_TOKENS,
             "messages": _cached_to_the_end(messages) if self._cache else messages,
             "stream": True,
         }
@@ -70,6 +79,18 @@ class AnthropicDialect:
         else:
             return False
         return True
+
+
+def _refuse(params: dict[str, Any]) -> None:
+    """Refuse what would change the answer and has no counterpart here: to leave it out would be a lie.
+
+    Raises:
+        ModelError: names it.
+    """
+    for name in _NO_COUNTERPART:
+        if params.get(name) not in (None, {}, {"type": "text"}):
+            message = f"the Messages API has nothing like `{name}`: ask without it"
+            raise ModelError(message, kind="bad_request")
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:

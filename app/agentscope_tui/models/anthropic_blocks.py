@@ -35,7 +35,7 @@ def conversation(messages: Sequence[Message]) -> tuple[str, list[dict[str, Any]]
         if role in ("system", "developer") and not turns:
             system.append(_text(message))
             continue
-        blocks = _assistant(message) if role == "assistant" else _user(message)
+        blocks = assistant_blocks(message) if role == "assistant" else _user(message)
         _append(turns, "assistant" if role == "assistant" else "user", blocks)
     return "\n\n".join(filter(None, system)), turns
 
@@ -61,7 +61,8 @@ def _user(message: Message) -> list[Block]:
     return [result]
 
 
-def _assistant(message: Message) -> list[Block]:
+def assistant_blocks(message: Message) -> list[Block]:
+    """An assistant message as blocks: those it came in, as far as they still say what it says."""
     content = message.get(CONTENT)
     kept = [dict(block) for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     if kept and _says(kept) == (_text(message), _calls(message)):

@@ -137,10 +137,15 @@ class ChatRequest(BaseModel):
     messages: list[Message]
     tools: list[dict[str, Any]] = Field(default_factory=list)
     """`[{"type": "function", "function": {"name", "description", "parameters"}}]`"""
-    max_output_tokens: int = 4096
+    max_output_tokens: int | None = 4096
+    """None: as many as the provider allows."""
     temperature: float | None = None
     params: dict[str, Any] = Field(default_factory=dict)
     """Whatever else the runner asked for (`tool_choice`, `stop` ...), passed on as it is."""
+    asked_model: str = ""
+    """The model that the runner named; it counts where the user leaves the choice to the agent."""
+    api: Literal["openai", "anthropic"] = "openai"
+    """The kind of provider that the runner believes it talks to."""
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,21 @@ def estimate_usage(request: ChatRequest, completion: Completion, *, partial: boo
     for call in completion.tool_calls:
         written += [call.function.name, call.function.arguments]
     return Usage(
-        input_tokens=_tokens(_json_length(request.messages) + _json_length(request.tools)),
-        output_tokens=sum(_tokens(len(text)) for text in written),
+        input_tokens=tokens_of(_json_length(request.messages) + _json_length(request.tools)),
+        output_tokens=sum(tokens_of(len(text)) for text in written),
         partial=partial,
     )
+
+
+def estimate_tokens(value: object) -> int:
+    """About how many tokens a JSON value takes."""
+    return tokens_of(len(json.dumps(value, ensure_ascii=False, default=str)))
 
 
 def _json_length(objects: Sequence[dict[str, Any]]) -> int:
     return sum(len(json.dumps(item, ensure_ascii=False, default=str)) for item in objects)
 
 
-def _tokens(characters: int) -> int:
+def tokens_of(characters: int) -> int:
+    """About how many tokens a text of this length takes."""
     return -(-characters // _CHARACTERS)

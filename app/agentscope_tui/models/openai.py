@@ -44,12 +44,13 @@ class OpenAIDialect:
     def body(self, request: ChatRequest) -> dict[str, Any]:
         flags = self._flags
         body: dict[str, Any] = {
-            **request.params,
+            **_translated(request),
             "model": self._model,
             "messages": _with_role(request.messages, "developer" if flags.developer_role else "system"),
-            flags.token_field: request.max_output_tokens,
             "stream": True,
         }
+        if request.max_output_tokens is not None:
+            body[flags.token_field] = request.max_output_tokens
         if flags.stream_usage:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
@@ -73,6 +74,16 @@ class OpenAIDialect:
         else:
             return False
         return True
+
+
+def _translated(request: ChatRequest) -> dict[str, Any]:
+    """The parameters; who is asking has another name where the agent speaks Anthropic's API."""
+    if request.api != "anthropic":
+        return request.params
+    params = {name: value for name, value in request.params.items() if name != "metadata"}
+    metadata = request.params.get("metadata")
+    user = metadata.get("user_id") if isinstance(metadata, dict) else None
+    return {**params, "user": user} if user else params
 
 
 def _refuses_temperature(refusal: str) -> bool:

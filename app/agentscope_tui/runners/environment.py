@@ -24,6 +24,5 @@ def runner_environment(
     return {
         name: value
         for name, value in environ.items()
-        if name in passed
-        or not (_CREDENTIAL.search(name) or any(secret in value for secret in hidden))
+        if name in passed or not (_CREDENTIAL.search(name) or any(secret in value for secret in hidden))
     }

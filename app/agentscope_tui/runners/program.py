@@ -155,8 +155,8 @@ class ProgramChannel:
                 msg_id=message.msg_id,
                 reason=reason,
                 answer=ended.answer if reason == "completed" else None,
-                error=ended.error if reason == "error" else "",
-                detail=ended.detail if reason == "error" else "",
+                error=ended.error if reason == "error" else None,
+                detail=ended.detail if reason == "error" else None,
             )
         )
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from agentscope_tui.errors import UsageError
 
 STOP_TIMEOUT = 5.0
-_START = Path(__file__).with_name("python_agent") / "start.py"
+_PROGRAMS = Path(__file__).with_name("python_agent")
+_START = _PROGRAMS / "start.py"
 
 
 def agent_command(
@@ -49,6 +50,17 @@ def tools_command(
         raise UsageError(f"--tools {name}: there is no such file")
     options = json.dumps({"tools": name, "workdir": str(workdir)})
     return [_interpreter(python, cwd, environ), str(_START), options]
+
+
+def mcp_folder_command(folder: str, python: str | None, cwd: Path, environ: Mapping[str, str]) -> list[str]:
+    """The argv that runs the MCP server which `main.py` in a folder makes.
+
+    Raises:
+        UsageError: there is no such file or interpreter.
+    """
+    if not (cwd / folder / "main.py").is_file():
+        raise UsageError(f"--mcp {folder}: the folder has no main.py")
+    return [_interpreter(python, cwd, environ), str(_PROGRAMS / "mcp_folder.py"), str(cwd / folder)]
 
 
 def _interpreter(python: str | None, cwd: Path, environ: Mapping[str, str]) -> str:

@@ -66,7 +66,7 @@ def read_body(frame: LlmRequest, settings: ModelSettings, *, own_params: bool = 
         messages=mended,
         tools=tools,
         params={name: value for name, value in body.items() if name not in _HOST_FIELDS},
-        asked_model=str(body.get("model") or ""),
+        asked_model=str(body.get("model") or "") if own_params else "",
         api=frame.api,
         **given,
     )

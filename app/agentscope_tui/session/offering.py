@@ -1,14 +1,17 @@
-"""The tools that a session's runner may ask for: ours, Python functions of the user's, skills."""
+"""The tools that a session's runner may ask for: ours, the user's functions and MCP servers, skills."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agentscope_tui.config import Config
+from agentscope_tui.errors import UsageError
 from agentscope_tui.runners.python import tools_command
 from agentscope_tui.runners.source import RunnerSource
 from agentscope_tui.tools.local import LocalTools
+from agentscope_tui.tools.mcp_address import NEEDS_PACKAGE, McpAddress, mcp_addresses
 from agentscope_tui.tools.none import NoTools
 from agentscope_tui.tools.python_tools import PythonTools
 from agentscope_tui.tools.skills import Skill, SkilledTools
@@ -17,12 +20,13 @@ from agentscope_tui.wire.frame_channel import OnLog
 
 
 def check_tools(config: Config) -> None:
-    """Find out before any session whether the user's functions can be looked for.
+    """Find out before any session whether the user's functions and servers can be looked for.
 
     Raises:
-        UsageError: there is no such file or interpreter.
+        UsageError: there is no such file, interpreter or program.
     """
     _functions(config, config.cwd)
+    _addresses(config)
 
 
 async def offered_tools(
@@ -37,26 +41,73 @@ async def offered_tools(
     speaks no frames can ask for none.
 
     Raises:
-        UserError: the user's functions cannot be had, or are no tools.
+        UserError: the user's functions or servers cannot be had, or offer no tools.
     """
     if source.runs_program:
         return NoTools(tools)
     offered: Toolset = tools
     settings = config.settings
     command = _functions(config, workdir)
+    env = source.environment()
     if command is not None:
         functions = PythonTools(
             tools,
             command,
             cwd=config.cwd,
-            env=source.environment(),
+            env=env,
             result_cap=settings.tools.result_cap,
             start_timeout=settings.runner.start_timeout,
             on_log=on_log,
         )
         await functions.start()
         offered = functions
+    addresses = _addresses(config)
+    if addresses:
+        offered = await _with_servers(offered, addresses, config, workdir, env, on_log)
     return SkilledTools(offered, skills) if skills else offered
+
+
+async def _with_servers(
+    tools: Toolset,
+    addresses: Sequence[McpAddress],
+    config: Config,
+    workdir: Path,
+    env: Mapping[str, str],
+    on_log: OnLog,
+) -> Toolset:
+    """`tools` and those of MCP servers, all started; `tools` are closed where that fails."""
+    try:
+        # The SDK takes a second to import.
+        await asyncio.to_thread(_import_sdk)
+        from agentscope_tui.tools.mcp_tools import McpTools
+
+        servers = McpTools(
+            tools,
+            addresses,
+            cwd=config.cwd,
+            workdir=workdir,
+            env=env,
+            result_cap=config.settings.tools.result_cap,
+            start_timeout=config.settings.runner.start_timeout,
+            max_message=config.settings.runner.max_frame << 20,
+            on_log=on_log,
+        )
+        await servers.start()
+    except BaseException:
+        await tools.aclose()
+        raise
+    return servers
+
+
+def _import_sdk() -> None:
+    try:
+        from mcp import Client  # noqa: F401
+    except ImportError as error:
+        raise UsageError(NEEDS_PACKAGE) from error
+
+
+def _addresses(config: Config) -> list[McpAddress]:
+    return mcp_addresses(config.settings.tools.mcp, config.settings.runner.python, config.cwd, config.environ)
 
 
 def _functions(config: Config, workdir: Path) -> list[str] | None:

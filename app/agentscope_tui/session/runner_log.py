@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from agentscope_tui.events import RunnerLogged
 from agentscope_tui.session.streams import Joiner, Publish
 from agentscope_tui.tools.spec import Stream
+from agentscope_tui.wire.last_lines import LastLines
 
 MAX_LOGGED = 4 * 1024 * 1024
 """Characters of log that a session records."""
-_KEPT = 20
-_LAST = 3
-_SHOWN = 300
 
 
 class RunnerLog(Joiner):
@@ -23,13 +19,13 @@ class RunnerLog(Joiner):
         self._publish = publish
         self._joined: list[tuple[Stream, list[str]]] = []
         self._left = MAX_LOGGED
-        self._last: deque[str] = deque(maxlen=_KEPT)
+        self._last = LastLines()
 
     def __call__(self, stream: Stream, line: str) -> None:
         """A line, without its line end."""
         if self.closed:
             return
-        self._last.append(line)
+        self._last.add(line)
         if self._left <= 0:
             return
         self._left -= len(line) + 1
@@ -42,8 +38,7 @@ class RunnerLog(Joiner):
 
     def with_end(self, reason: str) -> str:
         """Why a runner failed, with the last lines of its log, also of what was not kept."""
-        last = [line.strip()[:_SHOWN] for line in self._last if line.strip()][-_LAST:]
-        return f"{reason}; the end of its log: {' | '.join(last)}" if last else reason
+        return self._last.after(reason)
 
     def _publish_joined(self) -> None:
         joined, self._joined = self._joined, []

@@ -34,7 +34,7 @@ class Turn:
     def last_words(self, runner: RunnerState) -> Iterator[Event]:
         """What the runner said as it went idle, as events; its answer counts where none was submitted."""
         if runner.error and runner.error != self.failure:
-            yield ErrorOccurred(source="agent", message=runner.error, detail=runner.detail)
+            yield ErrorOccurred(source="agent", message=runner.error, detail=runner.detail or "")
         if runner.answer is not None and self.answer is None:
             self.answer = runner.answer
             yield Submitted(call_id="", answer=runner.answer)

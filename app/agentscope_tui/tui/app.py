@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from pathlib import Path
 from typing import ClassVar
 
+from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key
 from textual.worker import WorkerFailed
 
 from agentscope_tui.config import Config
-from agentscope_tui.datasets.source import Dataset
+from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.errors import UsageError
 from agentscope_tui.options import Options
 from agentscope_tui.printable import printable
 from agentscope_tui.resources import styles_dir
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.trust import UntrustedFile
+from agentscope_tui.tui.attention import Attention
+from agentscope_tui.tui.key_sequences import KeySequences
+from agentscope_tui.tui.keymap import load_keymap
 from agentscope_tui.tui.message_history import MessageHistory
+from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
+from agentscope_tui.tui.themes import THEMES
 from agentscope_tui.tui.workspace import Workspace
 
 
@@ -43,23 +51,47 @@ class AgentScopeApp(App[None]):
 
     def __init__(self, config: Config, options: Options, launcher: Launcher, dataset: Dataset) -> None:
         super().__init__()
+        if "NO_COLOR" in config.environ:
+            self.animation_level = "none"
+        elif "TEXTUAL_ANIMATIONS" not in config.environ:
+            self.animation_level = "basic"
+        for theme in THEMES:
+            self.register_theme(theme)
         self._config = config
         self._options = options
         self._dataset = dataset
         self.workspace = Workspace(launcher, dataset)
         self._history = MessageHistory(config.state / "messages.jsonl")
+        self._keys = load_keymap(config.settings.ui.keymap)
+        self._sequences = KeySequences(self._keys.sequences)
+        self._attention = Attention(config.settings.ui.notify, config.environ)
         self.crash: Exception | None = None
         """The defect that ended the app."""
 
     def on_mount(self) -> None:
-        theme = self._config.settings.ui.theme
-        if theme is not None:
-            self.theme = theme
+        self.theme = self._config.settings.ui.theme
+        self.set_keymap(self._keys.overrides)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self.exit)
         first = self._options.rows[0] if self._options.rows else None
-        self.push_screen(DebuggerScreen(self.workspace, self._history, first_row=first))
+        layout = Remembered(self._config.state / "layout.json")
+        screen = DebuggerScreen(self.workspace, self._history, layout, self._keys, first_row=first)
+        self.push_screen(screen)
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key) and not event.is_forwarded:
+            focused = self.focused
+            typing = focused is not None and focused.check_consume_key(event.key, event.character)
+            for key in self._sequences.take(event, typing=typing):
+                await super().on_event(key)
+        else:
+            await super().on_event(event)
+
+    @on(DebuggerScreen.SessionRested)
+    def _session_rested(self, event: DebuggerScreen.SessionRested) -> None:
+        if not self.app_focus and self._driver is not None:
+            self._driver.write(self._attention.call(event.text))
 
     def action_interrupt_or_copy(self) -> None:
         """ctrl+c interrupts the turn, as in any terminal program; it never quits."""
@@ -101,7 +133,7 @@ def run_app(config: Config, options: Options) -> int:
     launcher, dataset = open_rows(config, options)
     app = AgentScopeApp(config, options, launcher, dataset)
     theme = config.settings.ui.theme
-    if theme is not None and theme not in app.available_themes:
+    if theme not in app.available_themes:
         raise UsageError(
             f"no theme is called {theme!r}: use one of {', '.join(sorted(app.available_themes))}"
         )
@@ -117,5 +149,8 @@ def _ask_for_trust(config: Config, file: UntrustedFile) -> Config:
     print(
         f"{printable(str(file.file))} sets {printable(keys)}, which can run code or send your data elsewhere."
     )
-    answer = input("Trust this file from now on? [y/N] ")
+    print("Trust this file from now on? [y/N] ", end="", flush=True)
+    # Rows may be piped in: the answer is the terminal's.
+    with Path("/dev/tty").open() as terminal:
+        answer = terminal.readline()
     return config.with_trust() if answer.strip().lower() in ("y", "yes") else config

@@ -10,6 +10,7 @@ from textual.screen import Screen
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
+from agentscope_tui.tui.keymap import Keymap
 from agentscope_tui.tui.present.calls import item_of
 from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.transcript import block_of
@@ -17,6 +18,7 @@ from agentscope_tui.tui.workspace import RowSession
 from agentscope_widgets.blocks import Block
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
+from agentscope_widgets.key_bar import key_name
 from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.safe_text import safe_line
 from agentscope_widgets.status_line import StatusLine
@@ -26,22 +28,26 @@ from agentscope_widgets.transcript import Transcript
 TICK = 0.2
 """Seconds between two redraws of what only time changes."""
 STARTING = "starting …"
-WELCOME = Block(
-    key="welcome",
-    title="agentscope",
-    tone="primary",
-    body="Press Enter on a row, or click it: an agent works on it, and stops after each model call.\n\n"
-    "n  next step      c  run without stops\n"
-    "i  interrupt      s  write to the agent\n"
-    "m  its messages   t  its tools\n"
-    "?  all keys       ctrl+q  quit",
+NOT_RUN = ("streaming", "proposed")
+WELCOME = "Press Enter on a row, or click it: an agent works on it, and stops after each model call.\n\n"
+FIRST_KEYS = (
+    ("step", "next step"),
+    ("continue", "run without stops"),
+    ("interrupt", "interrupt"),
+    ("compose", "write to the agent"),
+    ("messages", "its messages"),
+    ("tools", "its tools"),
+    ("palette", "find anything"),
+    ("help", "all keys"),
 )
+"""What a newcomer needs: act and words."""
 
 
 class SessionDrawing:
     """Keeps the session's panes up to date; the screen says which session and when."""
 
-    def __init__(self, screen: Screen[None]) -> None:
+    def __init__(self, screen: Screen[None], keymap: Keymap) -> None:
+        self._welcome = _welcome(keymap)
         self._transcript = screen.query_one(Transcript)
         self._queue = screen.query_one(SteerQueue)
         self._composer = screen.query_one(Composer)
@@ -59,7 +65,7 @@ class SessionDrawing:
         self._output_pane.border_subtitle = ""
         self._session_pane.border_title = "Transcript" if index is None else f"Transcript · row {index}"
         if row is None:
-            self._transcript.show([_problem(problem)] if problem else [WELCOME])
+            self._transcript.show([_problem(problem)] if problem else [self._welcome])
             self._calls.show([])
             self._queue.show([])
             self._status.show([("NO SESSION" if index is None else f"ROW {index}", "muted")])
@@ -72,13 +78,16 @@ class SessionDrawing:
         self._calls.show([item_of(call, now) for call in state.calls])
         self._rest(row, now)
 
-    def preview(self, row: Task | RowError) -> None:
-        """What a row asks, while no session is on screen."""
+    def preview(self, row: Task | RowError, guesses: str) -> None:
+        """What a row asks, while no session is on screen, and which columns were guessed for it."""
         if isinstance(row, RowError):
             task = Block(key="row", title=f"✗ row {row.index}", body=str(row), tone="error")
         else:
-            task = Block(key="row", title=f"row {row.index}", body=row.prompt)
-        self._transcript.show([WELCOME, task])
+            count = len(row.history)
+            earlier = (f"after {count} earlier message{'' if count == 1 else 's'}",) if count else ()
+            task = Block(key="row", title=f"row {row.index}", body=row.prompt, margin=earlier)
+        columns = [Block(key="columns", title="columns", body=guesses, tone="muted")] if guesses else []
+        self._transcript.show([self._welcome, task, *columns])
 
     def update(self, row: RowSession) -> None:
         """Draw what changed since the last time."""
@@ -94,11 +103,16 @@ class SessionDrawing:
         self._rest(row, now)
 
     def tick(self, row: RowSession) -> None:
-        """Draw what only time changes: durations of what runs."""
+        """Draw what only time changes: durations of what runs, and output that is taken in bit by bit."""
+        chosen = row.state.calls[self._calls.cursor : self._calls.cursor + 1]
+        if chosen and row.has_more_output(chosen[0]):
+            self._show_output(row, chosen[0])
         now = row.session.bus.now()
         if (now - self._ticked).total_seconds() < TICK:
             return
         self._ticked = now
+        if chosen:
+            self._show_facts(chosen[0])
         state = row.state
         for position, call in enumerate(state.calls):
             if call.state == "running":
@@ -126,11 +140,21 @@ class SessionDrawing:
         self._status.show(segments_of(state, now))
 
     def _show_output(self, row: RowSession, call: CallView) -> None:
-        waits = call.state in ("streaming", "proposed")
-        self._output.placeholder = "not run yet" if waits else "no output"
+        self._output.placeholder = "not run yet" if call.state in NOT_RUN else "no output"
         self._output.show(row.output_of(call), call.call_id)
-        self._output_pane.border_subtitle = "" if waits else Content(self._output.facts)
+        self._show_facts(call)
         self._output_pane.border_title = Content(f"Output · {safe_line(call.name, 30)} · {call.state}")
+
+    def _show_facts(self, call: CallView) -> None:
+        """What there is to know of the output on screen, also of how it is shown."""
+        self._output_pane.border_subtitle = "" if call.state in NOT_RUN else Content(self._output.facts)
+
+
+def _welcome(keymap: Keymap) -> Block:
+    keys = [(key_name(keymap.keys[f"debugger.{act}"][0]), words) for act, words in FIRST_KEYS]
+    width = max(len(key) for key, _ in keys)
+    body = WELCOME + "\n".join(f"{key:<{width}}  {words}" for key, words in keys)
+    return Block(key="welcome", title="agentscope", tone="primary", body=body)
 
 
 def _problem(text: str) -> Block:
@@ -151,6 +175,8 @@ def _recent(state: SessionState, call: int | None) -> bool:
 
 def _hint(state: SessionState) -> str:
     match state.status:
+        case "running" | "interrupting" if any(hold.step == "failed_call" for hold in state.holds):
+            return "The call failed: retry it or give it up · a message steers the agent"
         case "running" | "interrupting" if state.holds:
             return "Enter steps · a message steers the agent"
         case "running" | "interrupting":

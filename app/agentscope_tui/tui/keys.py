@@ -1,4 +1,4 @@
-"""The keys of the debugger screen: one table for bindings, footer and help.
+"""The keys of the debugger screen: one table for bindings, footer, help and command palette.
 
 Letters act where no text is typed; each act also has a key that works everywhere. Every binding has an id,
 so that a keymap can change it.
@@ -16,7 +16,10 @@ PANES = ("rows", "session", "calls", "output")
 
 @dataclass(frozen=True)
 class Key:
-    """One act: its name and action, the letter, the key that works everywhere, a word and a sentence."""
+    """One act: its name and action, the letter, the key that works everywhere, a word and a sentence.
+
+    Without a letter the one key works everywhere but where a text box has its own use for it.
+    """
 
     name: str
     letter: str
@@ -30,45 +33,65 @@ class Key:
     def id(self) -> str:
         return f"debugger.{self.name}"
 
+    @property
+    def keys(self) -> str:
+        """All its keys, as Textual writes them."""
+        return ",".join(dict.fromkeys(key for key in (self.letter, self.everywhere) if key))
 
-KEYS = (
-    Key("step", "n", "f10", "step", "Let the waiting step go and stop after the next model call"),
-    Key("step_fine", "N", "f11", "fine step", "As step, but also at each tool call and result", show=False),
-    Key("continue", "c", "f5", "continue", "Run on without stopping, in this session"),
-    Key("pause", "p", "f6", "pause", "Stop after the next model call"),
-    Key("interrupt", "i", "f9", "interrupt", "Abort the turn now: model, tools and all they started"),
-    Key("retry", "r", "f7", "retry", "Send the failed call again"),
-    Key("refuse", "x", "f8", "refuse", "Refuse the waiting step, with a reason; give a failed call up"),
-    Key("edit", "e", "f12", "edit", "Edit the waiting step before it goes on: reply, arguments or result"),
-    Key("compose", "s", "f2", "message", "Write a message: a new turn, or a steer while the agent runs"),
-    Key("help", "question_mark", "f1", "help", "This help"),
-    Key("messages", "m", "f3", "messages", "All messages as they are sent to the model"),
-    Key("tools", "t", "f4", "tools", "The tools with their full schemas"),
-    Key("raw", "W", "alt+w", "raw call", "The chosen call as it went over the wire", show=False),
-    Key("model", "M", "alt+m", "other model", "Send the calls from now on to another model", show=False),
-    Key("runner", "L", "alt+l", "runner log", "What the runner is, and what it printed", show=False),
-    Key("restart", "R", "alt+r", "restart", "Start the runner again, on the same transcript"),
-    Key("back", "q", "ctrl+b", "rows", "Back to the rows; a running session may go on"),
-    Key("rerun", "ctrl+r", "ctrl+r", "run again", "Run this row again from the start", show=False),
-    *(
-        Key(f"pane_{pane}", f"{number}", f"alt+{number}", pane, f"To the {pane}", False, f"pane('{pane}')")
-        for number, pane in enumerate(PANES, start=1)
+    @property
+    def binding(self) -> Binding:
+        action = self.action or self.name
+        return Binding(self.keys, action, self.word, show=self.show, id=self.id, tooltip=self.help)
+
+
+KEYS = {
+    "Running the agent": (
+        Key("step", "n", "f10", "step", "Let the waiting step go and stop after the next model call"),
+        Key("step_fine", "N", "f11", "fine step", "As step, but also at each tool call and result", False),
+        Key("continue", "c", "f5", "continue", "Run on without stopping, in this session"),
+        Key("pause", "p", "f6", "pause", "Stop after the next model call"),
+        Key("leave", "", "escape", "interrupt", "Close what lies on top, leave a text box; else interrupt"),
+        Key("interrupt", "i", "f9", "interrupt", "Abort the turn now: model, tools and all they started"),
+        Key("retry", "r", "f7", "retry", "Send the failed call again"),
+        Key("edit", "e", "f12", "edit", "Edit what waits before it goes on: reply, arguments or result"),
+        Key("refuse", "x", "f8", "refuse", "Refuse the waiting step, with a reason; give a failed call up"),
+        Key("compose", "s", "f2", "message", "Write a message: a new turn, or a steer while the agent runs"),
+        Key("write", "", "enter", "message", "Write a message", False, "compose"),
+        Key("model", "M", "alt+m", "other model", "Send the calls from now on to another model", False),
+        Key("restart", "R", "alt+r", "restart", "Start the runner again, on the same transcript"),
+        Key("rerun", "", "ctrl+r", "run again", "Run this row again from the start", False),
     ),
-    Key("quit", "ctrl+q", "ctrl+q", "quit", "Quit agentscope", show=False),
-)
+    "Looking": (
+        Key("messages", "m", "f3", "messages", "All messages as they are sent to the model"),
+        Key("tools", "t", "f4", "tools", "The tools with their full schemas"),
+        Key("raw", "W", "alt+w", "raw call", "The chosen call as it went over the wire", False),
+        Key("runner", "L", "alt+l", "runner log", "What the runner is, and what it printed", False),
+        Key("back", "q", "ctrl+b", "rows", "Back to the rows; a running session may go on"),
+    ),
+    "Panes": (
+        *(
+            Key(
+                f"pane_{pane}", f"{number}", f"alt+{number}", pane, f"To the {pane}", False, f"pane('{pane}')"
+            )
+            for number, pane in enumerate(PANES, start=1)
+        ),
+        Key("zoom", "z", "alt+z", "zoom", "This pane alone, or all of them again", False),
+        Key("hide", "H", "alt+h", "hide", "Hide this pane while you are elsewhere, or keep it again", False),
+        Key("border_left", "", "ctrl+left,alt+left", "border ←", "Move the pane's border left", False),
+        Key("border_right", "", "ctrl+right,alt+right", "border →", "Move the pane's border right", False),
+        Key("border_up", "", "ctrl+up,alt+up", "border ↑", "Move the pane's border up", False),
+        Key("border_down", "", "ctrl+down,alt+down", "border ↓", "Move the pane's border down", False),
+        Key("all_panes", "0", "alt+0", "all panes", "All panes, as large as at first", False),
+    ),
+    "agentscope": (
+        Key("palette", "", "ctrl+p", "palette", "Find any action, row or session by name", False),
+        Key("help", "question_mark", "f1", "help", "This help"),
+        Key("quit", "", "ctrl+q", "quit", "Quit agentscope", False),
+    ),
+}
+"""The acts, by what they are for."""
 
 
 def bindings() -> list[Binding]:
-    """The table as Textual bindings; both keys of an act share its id."""
-    return [
-        Binding(
-            key.letter if key.letter == key.everywhere else f"{key.letter},{key.everywhere}",
-            key.action or key.name,
-            key.word,
-            show=key.show,
-            id=key.id,
-            tooltip=key.help,
-            key_display="?" if key.letter == "question_mark" else key.letter,
-        )
-        for key in KEYS
-    ]
+    """The table as Textual bindings."""
+    return [key.binding for keys in KEYS.values() for key in keys]

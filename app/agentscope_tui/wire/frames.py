@@ -18,7 +18,7 @@ ReqId = StrictStr | StrictInt
 
 
 class _Frame(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="ignore")
 
 
 class SessionStart(_Frame):
@@ -84,7 +84,7 @@ HostFrame = Annotated[
 class Hello(_Frame):
     """What the runner is; a runner says more here than is modelled, and that is kept."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="allow")
 
     type: Literal["hello"] = "hello"
     mode: str = "session"
@@ -156,8 +156,8 @@ class RunnerState(_Frame):
     msg_id: str | None = None
     reward: float | None = None
     answer: str | None = None
-    error: str = ""
-    detail: str = ""
+    error: str | None = None
+    detail: str | None = None
 
 
 class Pong(_Frame):
@@ -195,8 +195,8 @@ MAX_DEPTH = 100
 
 T = TypeVar("T")
 
-_HOST: TypeAdapter[HostFrame] = TypeAdapter(HostFrame)
-_RUNNER: TypeAdapter[RunnerFrame] = TypeAdapter(RunnerFrame)
+_HOST: TypeAdapter[HostFrame] = TypeAdapter(HostFrame, config=ConfigDict(defer_build=True))
+_RUNNER: TypeAdapter[RunnerFrame] = TypeAdapter(RunnerFrame, config=ConfigDict(defer_build=True))
 
 
 class FrameError(UserError):

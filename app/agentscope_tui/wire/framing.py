@@ -1,4 +1,4 @@
-"""The two framings: a 4-byte big-endian length before each JSON body, or one base64 line a frame.
+"""The framings: a 4-byte big-endian length before each JSON body, or a line a frame, of base64 or of JSON.
 
 A splitter takes bytes as they come and gives pieces, one for each frame; a piece is decoded apart from it,
 because that may be done in a thread. No splitter keeps more than one frame and what came with its end.
@@ -90,20 +90,14 @@ class LengthPrefixed:
         return _from_json(piece), ""
 
 
-class Base64Lines:
-    """For stdio, which other text may cross: a line that is no frame is the runner's log.
+class _Lines:
+    """Takes bytes apart into lines of at most `max_line` bytes, which a frame of `max_frame` bytes needs."""
 
-    Text without a line end in front of a frame is told apart from it, so that the frame is not lost.
-    """
-
-    def __init__(self, max_frame: int = MAX_FRAME) -> None:
+    def __init__(self, max_frame: int, max_line: int) -> None:
         self._max = max_frame
-        self._max_line = (max_frame + 2) // 3 * 4
+        self._max_line = max_line
         self._buffer = bytearray()
         self._searched = 0
-
-    def encode(self, frame: FrameData) -> bytes:
-        return base64.b64encode(_to_json(frame)) + b"\n"
 
     def feed(self, data: bytes) -> None:
         self._buffer += data
@@ -113,7 +107,7 @@ class Base64Lines:
         if end < 0:
             self._searched = len(self._buffer)
         if max(end, self._searched) > self._max_line:
-            raise _too_large(max(end, self._searched) // 4 * 3, self._max)
+            raise _too_large(max(end, self._searched) * self._max // self._max_line, self._max)
         if end < 0:
             return None
         piece = bytes(self._buffer[:end])
@@ -126,6 +120,35 @@ class Base64Lines:
         self._buffer.clear()
         self._searched = 0
         return piece or None
+
+
+class JsonLines(_Lines):
+    """For programs that write a JSON object a line, as MCP servers do; a line that is none is their log."""
+
+    def __init__(self, max_frame: int = MAX_FRAME) -> None:
+        super().__init__(max_frame, max_frame)
+
+    def encode(self, frame: FrameData) -> bytes:
+        return _to_json(frame) + b"\n"
+
+    def decode(self, piece: bytes) -> tuple[FrameData | None, str]:
+        try:
+            return _from_json(piece), ""
+        except FrameError:
+            return None, _text(piece.rstrip(b"\r"))
+
+
+class Base64Lines(_Lines):
+    """For stdio, which other text may cross: a line that is no frame is the runner's log.
+
+    Text without a line end in front of a frame is told apart from it, so that the frame is not lost.
+    """
+
+    def __init__(self, max_frame: int = MAX_FRAME) -> None:
+        super().__init__(max_frame, (max_frame + 2) // 3 * 4)
+
+    def encode(self, frame: FrameData) -> bytes:
+        return base64.b64encode(_to_json(frame)) + b"\n"
 
     def decode(self, piece: bytes) -> tuple[FrameData | None, str]:
         line = piece.rstrip(b"\r")

@@ -9,12 +9,14 @@ import pytest
 
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.events import (
+    AssistantDelta,
     AssistantMessage,
     ErrorOccurred,
     Event,
     Graded,
     LlmRequestSent,
     Paused,
+    Resumed,
     SessionEnded,
     SessionStarted,
     StateChanged,
@@ -30,7 +32,15 @@ from agentscope_tui.tui.present.calls import item_of
 from agentscope_tui.tui.present.rows import cells_of, row_state
 from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.transcript import RESULT_SHOWN, block_of
-from agentscope_tui.tui.present.words import argument_summary, dollars, pretty_arguments, seconds, thousands
+from agentscope_tui.tui.present.words import (
+    argument_summary,
+    clock,
+    dollars,
+    pretty_arguments,
+    seconds,
+    thousands,
+)
+from agentscope_widgets.blocks import RESULT_RULE
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TASK = Task(index=3, line=4, prompt="do it")
@@ -183,7 +193,9 @@ def test_an_answer_is_markdown_with_its_facts_at_the_right():
     state = state_of(*begun(), answered(), UsageReported(call=1, output_tokens=7))
     user, answer = (block_of(state, position) for position in range(2))
     assert (user.kind, user.body, user.format) == ("user", "do it", "plain")
-    assert (answer.format, answer.margin) == ("markdown", ("#1", "1.2 s", "7 tok"))
+    assert (answer.format, answer.call) == ("markdown", 1)
+    assert answer.margin == ("1.2 s", "7 tok", clock(START + timedelta(seconds=4)))
+    assert (user.call, user.margin) == (None, (clock(START + timedelta(seconds=2)),))
 
 
 def test_a_cut_off_answer_is_marked():
@@ -200,8 +212,47 @@ def test_a_tool_call_folds_to_a_line_and_its_long_result_is_cut():
     state = state_of(*begun(), answered(("bash", '{"command": "x"}')), result)
     block = block_of(state, 2)
     assert (block.title, block.summary, block.folded) == ("✗ bash", "x", True)
-    assert block.margin == ("failed", "2.0 s", "exit 7")
-    assert "… 5 more characters: see the output pane" in block.body
+    assert (block.call, block.margin[:3]) == (1, ("failed", "2.0 s", "exit 7"))
+    arguments, rule, shown = block.body.partition(RESULT_RULE)
+    assert (block.format, arguments, bool(rule)) == ("call", '{\n  "command": "x"\n}', True)
+    assert shown == f"{'x' * RESULT_SHOWN}\n… 5 more characters: see the output pane"
+
+
+def test_a_call_without_a_result_says_why():
+    refused = ToolResult(call_id="c1", call=1, name="bash", status="refused", content="", reason="not now")
+    streamed = state_of(*begun(), answered(("bash", '{"command": "x"}')))
+    assert block_of(streamed, 2).body == '{\n  "command": "x"\n}'
+    state = state_of(*begun(), answered(("bash", '{"command": "x"}')), refused)
+    assert block_of(state, 2).body == f'{{\n  "command": "x"\n}}{RESULT_RULE}not now'
+
+
+@pytest.mark.parametrize(
+    ("step", "decision", "title"),
+    [
+        ("completion", "pass", "‖ paused after call #1"),
+        ("completion", "edit", "‖ paused after call #1 · edited"),
+        ("tool_call", "refuse", "‖ paused before bash · refused"),
+        ("tool_result", None, "‖ paused after bash · interrupted"),
+        ("failed_call", "pass", "‖ paused after the failed call"),
+    ],
+)
+def test_a_pause_says_where_how_long_and_what_was_decided(step: Any, decision: Any, title: str):
+    hold = Paused(hold=1, step=step, call=1, call_id=None if step == "completion" else "c1")
+    events = [*begun(), answered(("bash", "{}")), hold]
+    waiting = block_of(state_of(*events), 3)
+    assert (waiting.title, waiting.tone) == (title.partition(" · ")[0], "warning")
+    over = block_of(state_of(*events, Resumed(hold=1, decision=decision, reason="why")), 3)
+    assert (over.title, over.tone, over.body, over.call) == (title, "muted", "why", 1)
+    assert over.margin[0] == "1.0 s"
+
+
+def test_reasoning_folds_to_its_first_line_when_it_is_over():
+    thought = AssistantDelta(call=1, reasoning="first\nsecond")
+    live = block_of(state_of(*begun(), thought), 1)
+    assert (live.kind, live.live, live.folded) == ("reasoning", True, False)
+    whole = answered().model_copy(update={"reasoning": "first\nsecond"})
+    over = block_of(state_of(*begun(), thought, whole), 1)
+    assert (over.live, over.folded, over.summary, over.call) == (False, True, "first", 1)
 
 
 def test_errors_and_rewards_have_blocks_of_their_own():

@@ -1,4 +1,4 @@
-"""Both framings: frames survive any cutting of the bytes; what is no frame is told apart or refused."""
+"""The framings: frames survive any cutting of the bytes; what is no frame is told apart or refused."""
 
 import base64
 import json
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentscope_tui.wire.frames import FrameError
-from agentscope_tui.wire.framing import Base64Lines, Framing, LengthPrefixed
+from agentscope_tui.wire.framing import Base64Lines, Framing, JsonLines, LengthPrefixed
 
-FRAMINGS = [Base64Lines, LengthPrefixed]
+FRAMINGS = [Base64Lines, JsonLines, LengthPrefixed]
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

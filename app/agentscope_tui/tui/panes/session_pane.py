@@ -11,6 +11,7 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.workspace import RowSession
 from agentscope_widgets.composer import Composer
+from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
 
@@ -30,6 +31,7 @@ class SessionPane(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Transcript(id="transcript")
+        yield PromptLine(id="session-prompt")
         yield SteerQueue(id="queue")
         yield Composer(id="composer")
 

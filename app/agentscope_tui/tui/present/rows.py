@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 
+from agentscope_tui.datasets.fields import NoField, as_text, lookup
+from agentscope_tui.datasets.raw import RawRow
+from agentscope_tui.datasets.record import BAD_ROW, Standing
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.events import TurnOutcome
 from agentscope_tui.session.state import SessionState
+from agentscope_tui.tui.present.words import seconds
 from agentscope_widgets.look import Tone
+from agentscope_widgets.row_columns import Column
 from agentscope_widgets.row_list import RowCells
+
+PROMPT = Column("prompt", "prompt", most=40)
+COLUMNS = (
+    Column("state", "state", least=7, most=14, style="tone"),
+    Column("calls", "calls", least=2, most=8, right=True, style="muted", narrow="joined"),
+    Column("reward", "reward", least=4, most=8, right=True, style="tone"),
+    Column("duration", "time", least=5, most=8, right=True, style="muted", narrow="hidden"),
+    PROMPT,
+)
+"""The columns of every dataset, as they stand at first; `dataset_column` makes the others."""
 
 _OUTCOMES: Mapping[TurnOutcome, tuple[str, str, Tone]] = {
     "completed": ("✓", "done", "success"),
@@ -16,6 +32,14 @@ _OUTCOMES: Mapping[TurnOutcome, tuple[str, str, Tone]] = {
     "interrupted": ("■", "stopped", "warning"),
     "limit": ("▲", "limit", "warning"),
 }
+_OF_ROW = "row."
+NOT_OPENED = "error"
+"""The state of a row whose session could not be opened."""
+
+
+def dataset_column(path: str) -> Column:
+    """The column for a field of the dataset's rows."""
+    return Column(_OF_ROW + path, path)
 
 
 def row_state(state: SessionState) -> tuple[str, str, Tone]:
@@ -37,14 +61,63 @@ def row_state(state: SessionState) -> tuple[str, str, Tone]:
             return _OUTCOMES[state.outcome] if state.outcome else ("○", "idle", "muted")
 
 
-def cells_of(row: Task | RowError, state: SessionState | None, problem: str | None) -> RowCells:
-    """A row's cells; `problem` is why its session could not be opened."""
+def standing_of(state: SessionState, now: datetime) -> Standing:
+    """How a session stands, in the values that filters and orders see."""
+    _, word, _ = row_state(state)
+    duration = None
+    if state.turn_started is not None:
+        duration = ((state.turn_ended or now) - state.turn_started).total_seconds()
+    return Standing(word, state.call or None, state.reward, duration)
+
+
+def cells_of(
+    row: Task | RowError,
+    raw: RawRow | RowError,
+    keys: Iterable[str],
+    *,
+    session: SessionState | None,
+    standing: Standing | None,
+    marked: bool,
+) -> RowCells:
+    """A row's cells for the columns with these keys; `standing` without a session says it was not opened."""
+    keys = list(keys)
+    texts = _fields(raw, keys)
+    tone: Tone = "normal"
     if isinstance(row, RowError):
-        return RowCells(row.index, "✗", "bad row", "", "", row.reason, "error")
-    if problem is not None:
-        return RowCells(row.index, "✗", "error", "", "", row.prompt, "error")
-    if state is None:
-        return RowCells(row.index, "", "", "", "", row.prompt, "normal")
-    glyph, word, tone = row_state(state)
-    reward = "error" if state.grade_error else "" if state.reward is None else f"{state.reward:g}"
-    return RowCells(row.index, glyph, word, str(state.call or ""), reward, row.prompt, tone)
+        tone = "error"
+        # The reason is to be seen whatever columns there are.
+        reason_in = next((key for key in keys if key == PROMPT.key or key.startswith(_OF_ROW)), PROMPT.key)
+        texts |= {"state": f"✗ {BAD_ROW}", reason_in: row.reason}
+    else:
+        texts["prompt"] = row.prompt
+        if session is not None:
+            glyph, word, tone = row_state(session)
+            texts |= {"state": f"{glyph} {word}", **_standing(session, standing)}
+        elif standing is not None:
+            tone = "error"
+            texts["state"] = f"✗ {standing.state}"
+    return RowCells(row.index, texts, tone, marked)
+
+
+def _fields(raw: RawRow | RowError, keys: Iterable[str]) -> dict[str, str]:
+    if isinstance(raw, RowError):
+        return {}
+    texts: dict[str, str] = {}
+    for key in keys:
+        if key.startswith(_OF_ROW):
+            try:
+                texts[key] = as_text(lookup(raw.value, key.removeprefix(_OF_ROW)))
+            except NoField:
+                continue
+    return texts
+
+
+def _standing(session: SessionState, standing: Standing | None) -> dict[str, str]:
+    texts = {"calls": str(session.call or "")}
+    if session.grade_error:
+        texts["reward"] = "error"
+    elif session.reward is not None:
+        texts["reward"] = f"{session.reward:g}"
+    if standing is not None and standing.duration is not None:
+        texts["duration"] = seconds(standing.duration)
+    return texts

@@ -21,6 +21,10 @@ def segments_of(state: SessionState, now: datetime) -> list[Segment]:
     if state.holds and (patience := state.holds[0].patience) is not None:
         left = patience - (now - state.holds[0].at).total_seconds()
         segments.append((f"the runner waits {seconds(max(left, 0.0))} more", "warning"))
+    if state.holds and (commits := state.holds[0].commits_after) is not None:
+        left = commits - (now - state.holds[0].at).total_seconds()
+        told = f"an error can be told for {seconds(left)} more" if left > 0 else "too late to tell an error"
+        segments.append((told, "warning"))
     segments.append((f"calls {state.calls_used}{_of(state.limit('calls'))}", "muted"))
     segments.append((f"actions {state.actions_used}{_of(state.limit('tool_actions'))}", "muted"))
     segments.append(sandbox_segment(state.started.confinement if state.started else "none"))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
 from agentscope_tui.events import Interrupted
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView, Entry
@@ -9,20 +13,25 @@ from agentscope_tui.tui.present.words import (
     TOOL_GLYPHS,
     TOOL_TONES,
     argument_summary,
+    clock,
     pretty_arguments,
     seconds,
     thousands,
 )
-from agentscope_widgets.blocks import Block
+from agentscope_widgets.blocks import RESULT_RULE, Block
 from agentscope_widgets.look import Tone
 
 RESULT_SHOWN = 4000
 """Characters of a tool's result in the transcript; all of it is in the output pane."""
 
+DECISIONS = {"edit": "edited", "refuse": "refused", "interrupted": "interrupted"}
+"""What was done with a step that waited, other than letting it go on."""
+
 
 def block_of(state: SessionState, position: int) -> Block:
     """The block that shows the entry at `position`."""
     entry = state.entries[position]
+    text = entry.text
     match entry.kind:
         case "tool":
             call = state.call_view(entry.call_id or "")
@@ -31,56 +40,65 @@ def block_of(state: SessionState, position: int) -> Block:
         case "assistant":
             return _assistant(entry)
         case "reasoning":
-            first = entry.text.strip().partition("\n")[0]
-            return Block(
-                key=entry.key,
-                kind="reasoning",
-                title="reasoning",
-                body=entry.text,
-                format="plain",
-                margin=(f"#{entry.call}",),
-                live=entry.live,
-                tone="muted",
-                foldable=True,
-                folded=not entry.live,
-                summary=first,
-            )
+            return _foldable(entry, "reasoning", folded=not entry.live)
+        case "earlier":
+            return _earlier(entry)
         case "user":
-            return Block(key=entry.key, kind="user", title="user", body=entry.text, format="plain")
+            return _block(entry, "user", text)
         case "steer":
-            margin = (f"in call #{entry.call}",)
-            return Block(
-                key=entry.key, kind="steer", title="steer", body=entry.text, format="plain", margin=margin
-            )
+            title = f"steer · taken by call #{entry.call}"
+            return _block(entry, title, text, facts=tuple(filter(None, [entry.status])))
+        case "paused":
+            return _pause(entry, state.call_view(entry.call_id or ""))
         case "interrupted":
-            return _note(entry, "interrupted", "■ interrupted", _truth(state, entry.interrupted), "warning")
+            return _block(entry, "■ interrupted", _truth(state, entry.interrupted), tone="warning")
         case "limit":
-            return _note(entry, "limit", "▲ limit reached", entry.text, "warning")
+            return _block(entry, "▲ limit reached", text, tone="warning")
         case "error":
-            body = f"{entry.text}\n{entry.detail}" if entry.detail else entry.text
-            return _note(entry, "error", f"✗ {entry.status} error", body, "error")
+            return _block(entry, f"✗ {entry.status} error", _with_detail(entry), tone="error")
         case "reward":
             return _reward(entry)
         case "repair":
-            return _note(entry, "note", "mended before sending", entry.text, "muted")
+            return _block(entry, "mended before sending", text, tone="muted")
         case "note":
-            return _note(entry, "note", "model changed", entry.text, "muted")
+            return _block(entry, entry.status, text, tone="muted")
         case "ended":
-            title = "session ended" if entry.status == "ended" else "✗ session failed"
-            return _note(entry, "note", title, entry.text, "muted" if entry.status == "ended" else "error")
+            failed = entry.status != "ended"
+            title = "✗ session failed" if failed else "session ended"
+            return _block(entry, title, text, tone="error" if failed else "muted")
+        case _:
+            assert_never(entry.kind)
 
 
-def _note(entry: Entry, kind: str, title: str, body: str, tone: Tone) -> Block:
-    margin = () if entry.call is None else (f"#{entry.call}",)
-    return Block(key=entry.key, kind=kind, title=title, body=body, format="plain", tone=tone, margin=margin)
+def _block(entry: Entry, title: str, body: str, *, tone: Tone = "normal", facts: Sequence[str] = ()) -> Block:
+    """A block of plain text, with its call and its time at the right."""
+    margin = (*facts, clock(entry.at))
+    return Block(
+        entry.key, entry.kind, title, body, call=entry.call, margin=margin, tone=tone, live=entry.live
+    )
+
+
+def _foldable(entry: Entry, title: str, *, folded: bool) -> Block:
+    """A muted block that folds to its first line."""
+    block = _block(entry, title, entry.text, tone="muted")
+    return replace(block, foldable=True, folded=folded, summary=entry.text.strip().partition("\n")[0])
+
+
+def _earlier(entry: Entry) -> Block:
+    """A message of the conversation that the session started with; a tool's result is folded."""
+    if entry.status == "tool":
+        block = _foldable(entry, entry.status, folded=True)
+    else:
+        block = _block(entry, entry.status, entry.text, tone="muted")
+    return replace(block, format="markdown" if entry.status == "assistant" else "plain", margin=("earlier",))
 
 
 def _assistant(entry: Entry) -> Block:
-    margin = [f"#{entry.call}"]
+    facts: list[str] = []
     if entry.duration is not None:
-        margin.append(seconds(entry.duration))
+        facts.append(seconds(entry.duration))
     if entry.tokens is not None:
-        margin.append(f"{thousands(entry.tokens)} tok")
+        facts.append(f"{thousands(entry.tokens)} tok")
     title = "assistant"
     if entry.partial:
         title += " · cut off"
@@ -88,57 +106,69 @@ def _assistant(entry: Entry) -> Block:
         title += " · cut off at the output limit"
     if entry.edited:
         title += " · edited"
-    return Block(
-        key=entry.key,
-        kind="assistant",
-        title=title,
-        body=entry.text,
-        format="markdown",
-        margin=tuple(margin),
-        live=entry.live,
-        tone="warning" if entry.partial else "normal",
-    )
+    block = _block(entry, title, entry.text, tone="warning" if entry.partial else "normal", facts=facts)
+    return replace(block, format="markdown")
 
 
 def _tool(entry: Entry, call: CallView) -> Block:
     """Folded to a line; unfolded it shows the arguments and the result."""
-    word = f"{TOOL_GLYPHS[call.state]} {call.name or '…'}"
-    margin: list[str] = [call.state]
+    facts: list[str] = [call.state]
     if call.duration is not None and call.state != "refused":
-        margin.append(seconds(call.duration))
+        facts.append(seconds(call.duration))
     if call.exit_code:
-        margin.append(f"exit {call.exit_code}")
-    body = pretty_arguments(call)
-    if call.content:
-        result = call.content
-        if len(result) > RESULT_SHOWN:
-            more = len(result) - RESULT_SHOWN
-            result = f"{result[:RESULT_SHOWN]}\n… {more} more characters: see the output pane"
-        body += f"\n\n── result ──\n{result}"
-    if call.reason and call.reason != call.content:
-        body += f"\n\n{call.reason}"
-    return Block(
-        key=entry.key,
-        kind="tool",
-        title=f"{word}{' · edited' if call.edited else ''}",
-        body=body,
-        format="ansi",
-        margin=tuple(margin),
+        facts.append(f"exit {call.exit_code}")
+    marks = f"{' · own' if call.own else ''}{' · edited' if call.edited else ''}"
+    title = f"{TOOL_GLYPHS[call.state]} {call.name or '…'}{marks}"
+    block = _block(entry, title, _call_text(call), tone=TOOL_TONES[call.state], facts=facts)
+    return replace(
+        block,
+        format="call",
         live=call.state in ("streaming", "running"),
-        tone=TOOL_TONES[call.state],
         foldable=True,
         folded=True,
         summary=argument_summary(call),
     )
 
 
+def _call_text(call: CallView) -> str:
+    """The arguments, and what came of them."""
+    result = call.content
+    if len(result) > RESULT_SHOWN:
+        more = len(result) - RESULT_SHOWN
+        result = f"{result[:RESULT_SHOWN]}\n… {more} more characters: see the output pane"
+    if call.reason and call.reason != call.content:
+        result = f"{result}\n\n{call.reason}".lstrip("\n")
+    arguments = pretty_arguments(call)
+    return f"{arguments}{RESULT_RULE}{result}" if result else arguments
+
+
+def _pause(entry: Entry, call: CallView | None) -> Block:
+    """Where a step waits or has waited; a decision other than to go on is said."""
+    name = call.name if call is not None else "the tool"
+    places: dict[str, str] = {
+        "completion": f"after call #{entry.call}",
+        "tool_call": f"before {name}",
+        "tool_result": f"after {name}",
+        "failed_call": "after the failed call",
+    }
+    title = f"‖ paused {places[entry.status]}"
+    if entry.duration is None:
+        return _block(entry, title, "", tone="warning")
+    if entry.detail != "pass":
+        title += f" · {DECISIONS[entry.detail]}"
+    return _block(entry, title, entry.text, tone="muted", facts=(seconds(entry.duration),))
+
+
 def _reward(entry: Entry) -> Block:
     if entry.reward is None:
-        body = f"{entry.text}\n{entry.detail}" if entry.detail else entry.text
-        return _note(entry, "error", f"✗ grader error ({entry.status})", body, "error")
+        return _block(entry, f"✗ grader error ({entry.status})", _with_detail(entry), tone="error")
     tone: Tone = "success" if entry.reward > 0 else "error"
     glyph = "★" if entry.reward > 0 else "☆"
-    return _note(entry, "reward", f"{glyph} reward {entry.reward:g} · {entry.status}", entry.text, tone)
+    return _block(entry, f"{glyph} reward {entry.reward:g} · {entry.status}", entry.text, tone=tone)
+
+
+def _with_detail(entry: Entry) -> str:
+    return f"{entry.text}\n{entry.detail}" if entry.detail else entry.text
 
 
 def _truth(state: SessionState, event: Interrupted | None) -> str:

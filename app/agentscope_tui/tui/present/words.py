@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 
 from agentscope_tui.session.views import CallView, ToolState
 from agentscope_widgets.look import Tone
@@ -37,6 +38,11 @@ def seconds(value: float) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def clock(at: datetime) -> str:
+    """A moment as the user's clock shows it: `14:03:22`."""
+    return f"{at.astimezone():%H:%M:%S}"
 
 
 def thousands(value: int) -> str:

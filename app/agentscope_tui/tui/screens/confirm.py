@@ -11,8 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Key
+from textual.reactive import var
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
+
+GRACE = 0.4
+"""Seconds without a key before a key answers: who types on does not answer a question not yet read."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,21 @@ class Choice:
 
 
 class ConfirmScreen(ModalScreen[str | None]):
-    """Gives the chosen value, or None when it was left with esc."""
+    """Gives the chosen value, or None when it was left with esc.
+
+    Keys answer only once it has been in sight for a moment in which none came; until then the answers are
+    dimmed, and nothing says that a key answers. The mouse and esc act at once.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "cancel", id="confirm.leave", tooltip="Leave everything as it was")
     ]
+
+    # A button with the focus would take Enter, from somebody who types on.
+    AUTO_FOCUS = ""
+
+    listening: var[bool] = var(False, toggle_class="-listening")
+    """Whether a key answers now."""
 
     def __init__(self, question: str, choices: Sequence[Choice]) -> None:
         super().__init__()
@@ -45,9 +59,15 @@ class ConfirmScreen(ModalScreen[str | None]):
                 yield Button(Content("esc  cancel"), id="cancel")
 
     def on_mount(self) -> None:
-        self.query_one("#cancel", Button).focus()
+        self._grace = self.set_timer(GRACE, self._listen)
 
     def on_key(self, event: Key) -> None:
+        if event.key == "escape":
+            return
+        if not self.listening:
+            event.stop()
+            self._grace.reset()
+            return
         choice = self._choices.get(event.key)
         if choice is not None:
             event.stop()
@@ -60,3 +80,8 @@ class ConfirmScreen(ModalScreen[str | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+    def _listen(self) -> None:
+        self.listening = True
+        self.query_one("#dialog").border_subtitle = "a key answers"
+        self.query_one("#cancel", Button).focus()

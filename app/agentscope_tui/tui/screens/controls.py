@@ -33,7 +33,7 @@ class SessionControls(Screen[None]):
 
     def refresh_acts(self) -> None:
         """What works may have changed: only then is the footer drawn anew, which is slow."""
-        acts = [self.check_action(key.name, ()) for key in KEYS]
+        acts = [self.check_action(key.name, ()) for keys in KEYS.values() for key in keys]
         if acts != self._acts:
             self._acts = acts
             self.refresh_bindings()
@@ -42,9 +42,9 @@ class SessionControls(Screen[None]):
         """What works now: the footer shows just that."""
         current = self.current
         session = current.session if current else None
-        holds = current.state.holds if current else []
+        hold = self._hold
         mode = current.state.mode if current else ""
-        failed = any(hold.step == "failed_call" for hold in holds)
+        failed = hold is not None and hold.step == "failed_call"
         match action:
             case "step" | "step_fine":
                 return session is not None and session.status == "running" and not failed
@@ -52,12 +52,12 @@ class SessionControls(Screen[None]):
                 return session is not None and mode == "step"
             case "pause":
                 return session is not None and mode == "run"
-            case "interrupt":
+            case "interrupt" | "leave":
                 return session is not None and session.status in ("running", "interrupting")
             case "retry":
                 return failed
             case "edit" | "refuse":
-                return bool(holds) and action in holds[0].allows
+                return hold is not None and action in hold.allows
             case "model":
                 return current is not None and current.state.streaming_call is None
             case "restart":
@@ -69,11 +69,23 @@ class SessionControls(Screen[None]):
             case _:
                 return True
 
+    @property
+    def _hold(self) -> Paused | None:
+        """The step that acts are for: that of the call under the cursor, else the one that waits longest."""
+        holds = self.current.state.holds if self.current else []
+        call = self.call_under_cursor()
+        return next((hold for hold in holds if hold.call == call), holds[0] if holds else None)
+
     def action_step(self) -> None:
-        self._with_session(lambda session: session.step())
+        self._step(fine=False)
 
     def action_step_fine(self) -> None:
-        self._with_session(lambda session: session.step(fine=True))
+        self._step(fine=True)
+
+    def _step(self, *, fine: bool) -> None:
+        hold = self._hold
+        number = None if hold is None else hold.hold
+        self._with_session(lambda session: session.step(fine=fine, hold=number))
 
     def action_continue(self) -> None:
         self._with_session(lambda session: session.run_on())
@@ -85,15 +97,17 @@ class SessionControls(Screen[None]):
         self._with_session(lambda session: session.interrupt())
 
     def action_retry(self) -> None:
-        self._with_session(lambda session: session.retry())
+        hold = self._hold
+        if hold is not None:
+            self._with_session(lambda session: session.retry(hold=hold.hold))
 
     @work(group="ask")
     async def action_edit(self) -> None:
         """Edit the step that waits, then let it go on."""
-        current = self.current
-        if current is None or not current.state.holds:
+        current, hold = self.current, self._hold
+        if current is None or hold is None:
             return
-        state, hold = current.state, current.state.holds[0]
+        state = current.state
         text = await self.app.push_screen_wait(
             EditScreen(
                 f"Edit the waiting {hold.step.replace('_', ' ')} · ctrl+s goes on with it",
@@ -107,10 +121,9 @@ class SessionControls(Screen[None]):
     @work(group="ask")
     async def action_refuse(self) -> None:
         """Refuse the step that waits; the agent reads the reason."""
-        current = self.current
-        if current is None or not current.state.holds:
+        current, hold = self.current, self._hold
+        if current is None or hold is None:
             return
-        hold = current.state.holds[0]
         reason: str | None = "given up"
         if hold.step != "failed_call":
             title = f"Why refuse this {hold.step.replace('_', ' ')}? · ctrl+s refuses it"
@@ -119,7 +132,7 @@ class SessionControls(Screen[None]):
             self._decide(current, hold, Decision("refuse", reason.strip()))
 
     def _decide(self, row: RowSession, hold: Paused, decision: Decision) -> None:
-        if hold not in row.state.holds or not row.session.decide(decision):
+        if hold not in row.state.holds or not row.session.decide(decision, hold=hold.hold):
             self.notify("That step does not wait any more.", severity="warning")
 
     @work(group="ask")
@@ -140,9 +153,13 @@ class SessionControls(Screen[None]):
             name = name.strip()
             await current.session.change_model(launcher.model(name), launcher.price(name))
 
+    def call_under_cursor(self) -> int | None:
+        """The model call that the user has chosen, if one is."""
+        return None
+
     def chosen_call(self) -> int:
         """The model call that the user looks at; the last one unless another is chosen."""
-        return self.current.state.call if self.current is not None else 0
+        return self.call_under_cursor() or (self.current.state.call if self.current is not None else 0)
 
     def action_raw(self) -> None:
         from agentscope_tui.tui.screens.raw import RawScreen
@@ -161,18 +178,16 @@ class SessionControls(Screen[None]):
         from agentscope_tui.tui.screens.messages import MessagesScreen
 
         if self.current is not None:
-            self.app.push_screen(MessagesScreen(self.current.state))
+            state, call = self.current.state, self.chosen_call()
+            answered = state.reply(state.call) is not None
+            shows_next = not call or (call == state.call and answered)
+            self.app.push_screen(MessagesScreen(state, None if shows_next else call))
 
     def action_tools(self) -> None:
         from agentscope_tui.tui.screens.tools import ToolsScreen
 
         if self.current is not None:
             self.app.push_screen(ToolsScreen(self.current.state))
-
-    def action_help(self) -> None:
-        from agentscope_tui.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen())
 
     def _with_session(self, act: Callable[[Session], object]) -> None:
         if self.current is not None:

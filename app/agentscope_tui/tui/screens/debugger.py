@@ -7,88 +7,89 @@ session's state, thirty times a second at most.
 from __future__ import annotations
 
 import logging
-from typing import ClassVar
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical
-from textual.events import Resize
-from textual.reactive import var
-from textual.widget import Widget
-from textual.widgets import Footer, Static, Tab, Tabs
+from textual.containers import Container
+from textual.message import Message
 
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
+from agentscope_tui.tui.attention import standing
 from agentscope_tui.tui.drawing import STARTING, SessionDrawing
-from agentscope_tui.tui.keys import PANES
+from agentscope_tui.tui.keymap import Keymap
 from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.panes.rows_pane import RowsPane
 from agentscope_tui.tui.panes.session_pane import SessionPane
+from agentscope_tui.tui.present.status import segments_of
+from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
-from agentscope_tui.tui.screens.controls import SessionControls
+from agentscope_tui.tui.screens.panes import PaneScreen
 from agentscope_tui.tui.workspace import RowSession, Workspace
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
+from agentscope_widgets.key_bar import KeyBar
 from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
 
+if TYPE_CHECKING:
+    from agentscope_tui.tui.palette import Command
+
 log = logging.getLogger(__name__)
 
 FRAME = 1 / 30
 """Seconds between two looks at what the sessions have done."""
-MIN_SIZE = (60, 16)
 
 
-class DebuggerScreen(SessionControls):
+class DebuggerScreen(PaneScreen):
     """The main screen."""
 
     AUTO_FOCUS = "#rows"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "escape", "leave", "interrupt", show=False, id="debugger.leave", tooltip="Interrupt the turn"
-        ),
-        Binding("enter", "compose", "message", show=False, id="debugger.write", tooltip="Write a message"),
-    ]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
 
-    pane: var[str] = var("rows")
-    """The pane that a narrow terminal shows."""
+    class SessionRested(Message):
+        """A session paused or ended; `text` says which and how, in words of our own."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     def __init__(
-        self, workspace: Workspace, history: MessageHistory, *, first_row: int | None = None
+        self,
+        workspace: Workspace,
+        history: MessageHistory,
+        layout: Remembered,
+        keymap: Keymap,
+        *,
+        first_row: int | None = None,
     ) -> None:
-        super().__init__(workspace)
+        super().__init__(workspace, layout)
+        self._keymap = keymap
         self._history = history
         self._first_row = first_row
         self._opening: set[int] = set()
 
     def compose(self) -> ComposeResult:
-        yield Static(id="too-small")
-        tabs = (
-            Tab(f"{number} {name.capitalize()}", id=f"tab-{name}")
-            for number, name in enumerate(PANES, start=1)
+        yield from self.arranged(
+            RowsPane(self._workspace, id="rows-pane", classes="pane"),
+            SessionPane(self._history, id="session-pane", classes="pane"),
+            Container(CallList(id="calls"), id="calls-pane", classes="pane"),
+            Container(OutputView(id="output"), id="output-pane", classes="pane"),
         )
-        yield Tabs(*tabs, id="tabs")
-        with Horizontal(id="panes"):
-            yield RowsPane(self._workspace, id="rows-pane", classes="pane")
-            yield SessionPane(self._history, id="session-pane", classes="pane")
-            with Vertical(id="work"):
-                with Container(id="calls-pane", classes="pane"):
-                    yield CallList(id="calls")
-                with Container(id="output-pane", classes="pane"):
-                    yield OutputView(id="output")
         yield StatusLine(id="status")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar(pinned="debugger.help")
 
     def on_mount(self) -> None:
-        self._drawing = SessionDrawing(self)
-        self.query_one("#tabs", Tabs).can_focus = False
+        self._drawing = SessionDrawing(self, self._keymap)
         self.query_one("#calls-pane").border_title = "Tool calls"
         self._show(None, None)
         self.set_interval(FRAME, self._pump)
+        if guesses := self._workspace.dataset.columns.guesses:
+            self.notify(guesses, title="Columns", markup=False)
         if self._first_row is not None:
             self._open_row(self._first_row)
 
@@ -105,10 +106,14 @@ class DebuggerScreen(SessionControls):
     def _pump(self) -> None:
         """Fold what is new in every session, and draw what changed of the one on screen."""
         for row in self._workspace.sessions.values():
+            before = standing(row.state)
             changed, returned = row.pump()
             if returned:
                 self._session_pane.give_back(row, returned)
             if changed:
+                now = standing(row.state)
+                if now and now != before:
+                    self.post_message(self.SessionRested(f"row {row.index}: {now}"))
                 self._rows_pane.refresh_row(row.index)
                 if row is self.current:
                     self._drawing.update(row)
@@ -121,8 +126,9 @@ class DebuggerScreen(SessionControls):
     @on(RowsPane.RowChosen)
     def _preview(self) -> None:
         """With no session on screen, the transcript says what the chosen row asks."""
-        if self.index is None:
-            self._drawing.preview(self._rows_pane.chosen)
+        row = self._rows_pane.chosen
+        if self.index is None and row is not None:
+            self._drawing.preview(row, self._workspace.dataset.columns.guesses)
 
     @on(RowsPane.OpenRequested)
     def _open_requested(self, event: RowsPane.OpenRequested) -> None:
@@ -133,12 +139,12 @@ class DebuggerScreen(SessionControls):
         existing = self._workspace.sessions.get(index)
         if existing is not None and not again:
             self._show(existing, index)
-            self._focus("transcript")
+            self.go_to("transcript")
             return
         row = self._workspace.row(index)
         if isinstance(row, RowError):
             self._show(None, index, problem=str(row))
-            self._focus("transcript")
+            self.go_to("transcript")
         elif index not in self._opening:
             self._opening.add(index)
             self._start(row, restart)
@@ -160,7 +166,7 @@ class DebuggerScreen(SessionControls):
         if self.index == task.index:
             opened = None if problem else self._workspace.sessions.get(task.index)
             self._show(opened, task.index, problem=problem)
-            self._focus("rows" if problem else "transcript")
+            self.go_to("rows" if problem else "transcript")
 
     def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
         """Put a session on screen, or none."""
@@ -170,11 +176,11 @@ class DebuggerScreen(SessionControls):
         self._preview()
         self.refresh_acts()
 
-    def chosen_call(self) -> int:
-        position = self.query_one(Transcript).cursor
-        if self.current is not None and position is not None:
-            return self.current.state.entries[position].call or super().chosen_call()
-        return super().chosen_call()
+    def call_under_cursor(self) -> int | None:
+        position = None if self.current is None else self.query_one(Transcript).cursor
+        if self.current is None or position is None:
+            return None
+        return self.current.state.entries[position].call
 
     # The panes
 
@@ -184,11 +190,11 @@ class DebuggerScreen(SessionControls):
 
     @on(Composer.Left)
     def _composer_left(self) -> None:
-        self._focus("transcript")
+        self.go_to("transcript")
 
     @on(SteerQueue.SteerEditRequested)
     def _steer_edited(self) -> None:
-        self._focus("composer")
+        self.go_to("composer")
 
     @on(CallList.CallHighlighted)
     def _call_highlighted(self, event: CallList.CallHighlighted) -> None:
@@ -197,8 +203,36 @@ class DebuggerScreen(SessionControls):
 
     # Keys
 
+    def action_help(self) -> None:
+        from agentscope_tui.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self._keymap))
+
+    def action_palette(self) -> None:
+        from agentscope_tui.tui.palette import palette
+
+        self.app.push_screen(palette(self._commands))
+
+    def _commands(self, query: str) -> Iterator[Command]:
+        """What the palette offers: acts, sessions, the rows in sight, and any row by its number."""
+        from agentscope_tui.tui.palette import Command, acts_of
+
+        yield from acts_of(self)
+        for index, row in self._workspace.sessions.items():
+            state = segments_of(row.state, row.session.bus.now())[0][0]
+            yield Command(f"session of row {index} · {state}", partial(self._open_row, index))
+        for index, text in self._rows_pane.in_sight():
+            yield Command(f"row {index} · {text}", partial(self._open_row, index))
+        number = query.lower().removeprefix("row ").strip()
+        if number.isdecimal():
+            yield Command(f"row {int(number)}", partial(self._open_row, int(number)))
+
+    def action_leave(self) -> None:
+        """esc, with nothing on top and nothing being written: interrupt."""
+        self.action_interrupt()
+
     def action_compose(self) -> None:
-        self._focus("composer")
+        self.go_to("composer")
 
     @work(group="ask")
     async def action_rerun(self) -> None:
@@ -232,7 +266,7 @@ class DebuggerScreen(SessionControls):
             if answer == "interrupt":
                 current.session.interrupt()
         self._show(None, None)
-        self._focus("rows")
+        self.go_to("rows")
 
     @work(group="ask")
     async def action_quit(self) -> None:
@@ -246,36 +280,3 @@ class DebuggerScreen(SessionControls):
 
     async def _confirmed(self, question: str, word: str) -> bool:
         return await self.app.push_screen_wait(ConfirmScreen(question, (Choice("y", "yes", word),))) == "yes"
-
-    # Layout
-
-    def action_pane(self, pane: str) -> None:
-        self._focus("transcript" if pane == "session" else pane)
-
-    def action_leave(self) -> None:
-        """esc, with nothing on top and nothing being written: interrupt."""
-        self.action_interrupt()
-
-    def _focus(self, pane: str) -> None:
-        self.pane = {"transcript": "session", "composer": "session"}.get(pane, pane)
-        # `widget.focus()` waits its turn: what is typed meanwhile would be keys of the pane that was left.
-        self.set_focus(self.query_one(f"#{pane}", Widget))
-
-    def watch_pane(self, pane: str) -> None:
-        """A narrow terminal shows one pane."""
-        for name in PANES:
-            self.query_one(f"#{name}-pane").set_class(name == pane, "-shown")
-        self.query_one("#work").set_class(pane in ("calls", "output"), "-shown")
-        self.query_one("#tabs", Tabs).active = f"tab-{pane}"
-
-    @on(Tabs.TabActivated)
-    def _tab_activated(self, event: Tabs.TabActivated) -> None:
-        self.pane = str(event.tab.id).removeprefix("tab-")
-
-    def on_resize(self, event: Resize) -> None:
-        width, height = event.size
-        small = width < MIN_SIZE[0] or height < MIN_SIZE[1]
-        self.set_class(small, "-too-small")
-        self.query_one("#too-small", Static).update(
-            f"The terminal is too small: {width}×{height}.\nagentscope needs {MIN_SIZE[0]}×{MIN_SIZE[1]}."
-        )

@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer
 
 from agentscope_widgets.blocks import Block
 from agentscope_widgets.detail_view import DetailView
+from agentscope_widgets.key_bar import KeyBar
 
 
 class DetailScreen(ModalScreen[None]):
@@ -37,7 +37,7 @@ class DetailScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Container(id="detail-pane", classes="pane"):
             yield DetailView(id="detail")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.redraw()

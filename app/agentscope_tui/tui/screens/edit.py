@@ -10,9 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from agentscope_tui.errors import UserError
+from agentscope_widgets.key_bar import KeyBar
 from agentscope_widgets.safe_area import SafeTextArea
 from agentscope_widgets.safe_text import safe_text
 
@@ -35,7 +36,7 @@ class EditScreen(ModalScreen[str | None]):
         with Vertical(id="edit-pane", classes="pane"):
             yield SafeTextArea(id="edited", soft_wrap=True, show_line_numbers=False)
             yield Static(id="edit-error")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one("#edit-pane").border_title = self._heading

@@ -1,0 +1,58 @@
+"""What `--mcp` names: a server's URL, the command that runs one, or a folder whose `main.py` makes one."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentscope_tui.errors import UsageError
+from agentscope_tui.runners.python import mcp_folder_command
+
+NEEDS_PACKAGE = "--mcp needs the package mcp, version 2: pip install 'agentscope-tui[mcp]'"
+_WORKDIR = "{workdir}"
+
+
+@dataclass(frozen=True)
+class McpAddress:
+    """A server as the user named it. `argv` is empty for one behind a URL."""
+
+    text: str
+    argv: tuple[str, ...] = ()
+
+    def command(self, workdir: Path) -> list[str]:
+        """The command for a session that works in `workdir`, which `{workdir}` in its words stands for."""
+        return [word.replace(_WORKDIR, str(workdir)) for word in self.argv]
+
+
+def mcp_addresses(
+    named: Sequence[str], python: str | None, cwd: Path, environ: Mapping[str, str]
+) -> list[McpAddress]:
+    """The servers that are named, for a start in the folder `cwd`. `python` runs those that are folders.
+
+    Raises:
+        UsageError: one is no command, or its program is not there, or the package `mcp` is not installed.
+    """
+    if named and importlib.util.find_spec("mcp") is None:
+        raise UsageError(NEEDS_PACKAGE)
+    return [_address(text, python, cwd, environ) for text in named]
+
+
+def _address(text: str, python: str | None, cwd: Path, environ: Mapping[str, str]) -> McpAddress:
+    if text.startswith(("http://", "https://")):
+        return McpAddress(text)
+    if text.strip() and (cwd / text).is_dir():
+        return McpAddress(text, tuple(mcp_folder_command(text, python, cwd, environ)))
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--mcp {text}: {error}".rstrip(".").lower()) from None
+    if not words:
+        raise UsageError("--mcp names no server: give its command, its URL or its folder")
+    path = str(cwd / words[0]) if "/" in words[0] else words[0]
+    if shutil.which(path, path=environ.get("PATH")) is None:
+        raise UsageError(f"--mcp {text}: there is no program {words[0]}")
+    return McpAddress(text, tuple(words))
