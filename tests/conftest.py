@@ -8,6 +8,14 @@ import pytest
 
 import mock_rig
 import rig
+from agentscope_tui.secrets import MASKER
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_learnt() -> Iterator[None]:
+    """What one test teaches the process to mask is none of the next one's business."""
+    yield
+    MASKER.forget()
 
 
 @pytest.fixture(scope="session")

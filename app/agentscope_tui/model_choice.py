@@ -8,9 +8,10 @@ from typing import Any
 from agentscope_tui.config import Config
 from agentscope_tui.models.asked import AskedModel, follows_agent
 from agentscope_tui.models.chat import Model
-from agentscope_tui.models.endpoint import SHORTEST_SECRET, Timeouts
+from agentscope_tui.models.endpoint import Timeouts
 from agentscope_tui.models.factory import LocalChoice, open_model
 from agentscope_tui.models.presets import load_presets
+from agentscope_tui.secrets import MASKER, SHORTEST, secret_values
 from agentscope_tui.settings import Settings
 
 
@@ -62,4 +63,9 @@ def known_keys(config: Config) -> list[str]:
     variables = [preset.api_key_env for preset in presets]
     values = [config.api_key()[0], *(preset.api_key for preset in presets)]
     values += [config.environ.get(variable) for variable in variables if variable]
-    return sorted({value.strip() for value in values if value and len(value.strip()) >= SHORTEST_SECRET})
+    return sorted({value.strip() for value in values if value and len(value.strip()) >= SHORTEST})
+
+
+def learn_secrets(config: Config) -> None:
+    """Mask every secret that the settings and the environment hold, from now on, wherever text leaves."""
+    MASKER.learn([*known_keys(config), *secret_values(config.environ)])

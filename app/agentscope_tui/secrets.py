@@ -48,10 +48,14 @@ class Masker:
     """Replaces secrets by `***`. What is readable of a key's kind (`sk-`, `Bearer `) stays before it."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
+        self.forget()
+        self.learn(values)
+
+    def forget(self) -> None:
+        """Mask nothing but keys of well-known shapes."""
         self._values: frozenset[str] = frozenset()
         self._forms: list[str] = []
         self._by_first: dict[str, list[str]] = {}
-        self.learn(values)
 
     def learn(self, values: Iterable[str]) -> None:
         """Mask these texts too, from now on; what is shorter than `SHORTEST` is no secret."""
@@ -199,4 +203,4 @@ def _forms(value: str) -> set[str]:
 
 
 MASKER = Masker()
-"""The one of this process: whatever reads a key teaches it."""
+"""The one of this process: whatever reads a key makes it learn the key."""

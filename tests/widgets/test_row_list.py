@@ -298,6 +298,17 @@ async def test_any_text_in_a_cell_and_a_title_keeps_the_columns_in_line(text: st
         assert len(starts) == 1
 
 
+async def test_a_list_that_was_removed_can_still_be_painted() -> None:
+    rows = RowList()
+    app = PaneApp(rows)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await listed(pilot, app, rows, Rows(3))
+        before = rows.look
+        await app.screen.remove_children()
+        assert not rows.is_attached
+        assert rows.look == before
+
+
 def test_widths_only_grow_and_the_last_column_takes_the_rest() -> None:
     layout = ColumnLayout((Column("#", "#", least=1), Column("a", "a", least=3, most=10), Column("b", "b")))
     assert [(span.x, span.width) for span in layout.spans(50)] == [(1, 1), (3, 3), (7, 43)]

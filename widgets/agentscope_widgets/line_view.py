@@ -14,7 +14,7 @@ from textual.reactive import reactive, var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from .look import LOOK_CLASSES, LOOK_PROBE, Look, resolve_look
+from .look import LOOK_CLASSES, LOOK_PROBE, PLAIN, Look, resolve_look
 from .safe_text import safe_line
 from .text_rows import Row, fit
 
@@ -78,6 +78,9 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         # Textual makes new component styles whenever it applies the style sheet, and tells nobody: that
         # they are other objects is the only sign, and asking for all of them at each paint is slow.
         rules = self._component_styles.get(LOOK_PROBE)
+        if rules is None:
+            # A view that was removed loses its styles, and may be painted once more before it is gone.
+            return self._look or PLAIN
         if self._look is None or rules is not self._look_rules:
             old, self._look, self._look_rules = self._look, resolve_look(self), rules
             if old is not None and old != self._look:

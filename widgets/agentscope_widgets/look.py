@@ -56,6 +56,9 @@ def part(name: str) -> str:
 LOOK_CLASSES = {part(field.name) for field in fields(Look)}
 """Component classes that a pane with a `Look` declares."""
 
+PLAIN = Look(**{field.name: Style.null() for field in fields(Look)})
+"""No style at all."""
+
 LOOK_PROBE = part("normal")
 """The part whose styles are asked for to see whether any may have changed."""
 

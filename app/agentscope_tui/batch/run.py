@@ -15,7 +15,7 @@ from agentscope_tui.batch.printer import TranscriptPrinter
 from agentscope_tui.config import Config
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.task import RowError, Task
-from agentscope_tui.errors import UserError
+from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.events import SessionEvent, event_to_json
 from agentscope_tui.options import Options
 from agentscope_tui.session.launch import Launcher, open_rows
@@ -53,7 +53,7 @@ async def _run(launcher: Launcher, dataset: Dataset, options: Options) -> int:
     assert main is not None
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, main.cancel)
-    await _warn_unconfined(launcher)
+    await _refuse_unconfined(launcher)
     if guesses := dataset.columns.guesses:
         print(f"agentscope: columns: {guesses}", file=sys.stderr)
     failed = False
@@ -91,10 +91,12 @@ async def _run_row(launcher: Launcher, task: Task, shows: list[Show]) -> bool:
     return state.outcome == "completed" and state.grade_error is None and state.status != "failed"
 
 
-async def _warn_unconfined(launcher: Launcher) -> None:
-    sandbox = await launcher.sandbox()
-    if sandbox.name == "none":
-        print(f"agentscope: tools are not sandboxed: {sandbox.reason}", file=sys.stderr)
+async def _refuse_unconfined(launcher: Launcher) -> None:
+    if reason := await launcher.unconfined_reason():
+        raise UsageError(
+            f"nothing can confine the agent's tools here ({reason}): "
+            "use --no-sandbox if they may run as you, with your files and your network"
+        )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from agentscope_tui.config import Config
+from agentscope_tui.confining import sandbox_of
 from agentscope_tui.doctor.checks import RunnerChecks
 from agentscope_tui.doctor.confinement import sandbox_report
 from agentscope_tui.doctor.host import DoctorHost, Failed
@@ -17,7 +18,6 @@ from agentscope_tui.printable import printable
 from agentscope_tui.resources import runner_profiles
 from agentscope_tui.runners.profile import Profiles, load_profiles
 from agentscope_tui.runners.source import RunnerSource, choice_of, read_files
-from agentscope_tui.session.launch import sandbox_of
 
 _LOG_LINES = 10
 

@@ -8,6 +8,7 @@ from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.secrets import MASK, MASKER, SHORTEST
 
 Wire = Literal["openai", "anthropic"]
 """What a server speaks: Chat Completions or Messages."""
@@ -21,8 +22,6 @@ WIRE_NAMES: dict[Wire, str] = {
 _PATHS: dict[Wire, str] = {"openai": "/chat/completions", "anthropic": "/messages"}
 _VERSION = re.compile(r"/(v\d+\w*|deployments)(/|$)")
 _DEPLOYMENT = re.compile(r"/deployments/[^/]+$")
-SHORTEST_SECRET = 8
-"""Characters of the shortest key: what is shorter is only a word that some local server wants."""
 _SECRET_QUERY = re.compile(r"key|token|secret|sig|password|code", re.IGNORECASE)
 
 
@@ -87,9 +86,9 @@ class Endpoint:
 
     @property
     def logged(self) -> str:
-        """The URL with its query, in which keys are replaced by `***`."""
+        """The URL with its query, in which keys are masked."""
         pairs = parse_qsl(urlsplit(self.url).query, keep_blank_values=True)
-        query = [f"{name}={'***' if _SECRET_QUERY.search(name) else value}" for name, value in pairs]
+        query = [f"{name}={MASK if _SECRET_QUERY.search(name) else value}" for name, value in pairs]
         return f"{self.shown}?{'&'.join(query)}" if query else self.shown
 
     @property
@@ -98,13 +97,11 @@ class Endpoint:
         parts = urlsplit(self.url)
         query = [value for name, value in parse_qsl(parts.query) if _SECRET_QUERY.search(name)]
         texts = (self.key and self.key.value, parts.password, *query)
-        return [text for text in texts if text and len(text) >= SHORTEST_SECRET]
+        return [text for text in texts if text and len(text) >= SHORTEST]
 
     def mask(self, text: str) -> str:
-        """The text with every secret, wherever it stands, replaced by `***`."""
-        for secret in sorted(self.secrets, key=len, reverse=True):
-            text = text.replace(secret, "***")
-        return text
+        """The text without secrets, wherever they stand."""
+        return MASKER.also(self.secrets).mask(text)
 
 
 def checked_key(value: str | None, source: str) -> ApiKey | None:

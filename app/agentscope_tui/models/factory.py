@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.models.endpoint import Endpoint, Timeouts, api_url, checked_key
+from agentscope_tui.secrets import MASKER
 
 if TYPE_CHECKING:
     from agentscope_tui.models.chat import Model
@@ -105,6 +106,7 @@ def endpoint_of(preset: Preset, model: str, asked: Asked) -> tuple[Endpoint, Key
         preset.wire,
         preset.key_header,
     )
+    MASKER.learn(endpoint.secrets)
     if endpoint.key is None and command is None and preset.key_needed and not asked.base_url:
         name = preset.title.partition(" (")[0] or preset.name
         raise UserError(

@@ -11,6 +11,7 @@ from functools import cache
 from agentscope_tui.errors import UserError
 from agentscope_tui.models.chat import ModelError
 from agentscope_tui.models.endpoint import ApiKey, checked_key
+from agentscope_tui.secrets import MASKER
 
 _TO_PRINT = 60.0
 """Seconds that a command has: some ask the user in a browser."""
@@ -71,6 +72,7 @@ class KeyCommand:
             raise ModelError(str(error), kind="authentication") from None
         if key is None:
             raise self._failed("printed nothing")
+        MASKER.learn([key.value])
         return key
 
     def _failed(self, what: str) -> ModelError:

@@ -11,6 +11,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Protocol
 
+from agentscope_tui.secrets import MASKER
+
 log = logging.getLogger(__name__)
 
 Headers = Iterable[tuple[str, str]]
@@ -42,12 +44,9 @@ class WireLog(Protocol):
 class WireFolder:
     """A folder with a file for each call: `call-0001.txt`."""
 
-    def __init__(self, folder: Path, *, secrets: Sequence[str] = (), largest: int = LARGEST) -> None:
-        """`folder` is made when the first call is written, for the user's eyes only. `secrets` are kept
-        out, beside the keys that a call itself is sent with.
-        """
+    def __init__(self, folder: Path, *, largest: int = LARGEST) -> None:
+        """`folder` is made when the first call is written, for the user's eyes only."""
         self.folder = folder
-        self._secrets = secrets
         self._largest = largest
 
     def path(self, call: int) -> Path:
@@ -56,7 +55,7 @@ class WireFolder:
 
     def open(self, call: int) -> WireFile:
         """The log of one call. The same call sent again goes on in the same file."""
-        return WireFile(self.path(call), secrets=self._secrets, largest=self._largest)
+        return WireFile(self.path(call), largest=self._largest)
 
 
 class WireFile:
@@ -69,38 +68,38 @@ class WireFile:
         self,
         path: Path,
         *,
-        secrets: Sequence[str] = (),
         largest: int = LARGEST,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
-        self._secrets = secrets
         self._left = largest
         self._left_out = 0
         self._clock = clock
         self._started = 0.0
         self._file: TextIOWrapper | None = None
         self._broken = False
-        self._mask = _Mask(())
+        self._masker = MASKER
+        self._masked = MASKER.stream()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
 
     def request(self, method: str, url: str, headers: Headers, body: str, secrets: Sequence[str]) -> None:
         self._started = self._clock()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._mask = _Mask([*secrets, *self._secrets])
-        self._write(self._mask.whole(f">>> {method} {url}\n{_lines(headers)}\n{body}\n"))
+        self._masker = MASKER.also(secrets)
+        self._masked = self._masker.stream()
+        self._write(self._masker.mask(f">>> {method} {url}\n{_lines(headers)}\n{body}\n"))
 
     def response(self, status: int, headers: Headers) -> None:
-        self._write(self._mask.whole(f"\n<<< {status} after {self._age()}\n{_lines(headers)}"))
+        self._write(self._masker.mask(f"\n<<< {status} after {self._age()}\n{_lines(headers)}"))
 
     def chunk(self, data: bytes) -> None:
         self._write(f"\n--- {self._age()}, {len(data)} bytes\n")
-        self._write(self._mask.take(self._decode(data)))
+        self._write(self._masked.take(self._decode(data)))
 
     def end(self, reason: str) -> None:
-        self._write(self._mask.take(self._decode(b"", True)) + self._mask.rest())
+        self._write(self._masked.take(self._decode(b"", True)) + self._masked.rest())
         left_out = f" ({self._left_out} characters left out)" if self._left_out else ""
-        last = self._mask.whole(f"\n=== {reason} after {self._age()}{left_out}\n\n")
+        last = self._masker.mask(f"\n=== {reason} after {self._age()}{left_out}\n\n")
         # The end is told even in a file that is full.
         self._guarded(lambda: self._append(last))
         if self._file is not None:
@@ -132,36 +131,6 @@ class WireFile:
         except OSError as error:
             self._broken = True
             log.warning("the raw text of a call is not kept: %s", error)
-
-
-class _Mask:
-    """Replaces secrets by `***`, also one that comes in pieces: what may be its start is held back."""
-
-    def __init__(self, secrets: Sequence[str]) -> None:
-        # The longest first: one secret may be a part of another.
-        self._secrets = sorted(filter(None, secrets), key=len, reverse=True)
-        self._held = ""
-
-    def whole(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
-
-    def take(self, text: str) -> str:
-        text = self.whole(self._held + text)
-        begun = max((_overlap(text, secret) for secret in self._secrets), default=0)
-        self._held = text[len(text) - begun :]
-        return text[: len(text) - begun]
-
-    def rest(self) -> str:
-        held, self._held = self._held, ""
-        return held
-
-
-def _overlap(text: str, secret: str) -> int:
-    """How many characters at the end of `text` are the start of `secret`."""
-    longest = min(len(text), len(secret) - 1)
-    return next((length for length in range(longest, 0, -1) if text.endswith(secret[:length])), 0)
 
 
 def _lines(headers: Headers) -> str:

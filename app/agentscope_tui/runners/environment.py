@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
-_CREDENTIAL = re.compile(
-    r"(^|_)(APIKEY|KEYS?|TOKENS?|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|PAT)(_|$)",
-    re.IGNORECASE,
-)
-"""Parts of a name that say that the value opens something."""
-
+from agentscope_tui.secrets import opens_something
 
 def runner_environment(
     environ: Mapping[str, str], secrets: Collection[str] = (), passed: Collection[str] = ()
@@ -24,5 +18,5 @@ def runner_environment(
     return {
         name: value
         for name, value in environ.items()
-        if name in passed or not (_CREDENTIAL.search(name) or any(secret in value for secret in hidden))
+        if name in passed or not (opens_something(name) or any(secret in value for secret in hidden))
     }

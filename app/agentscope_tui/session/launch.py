@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,6 +15,7 @@ from agentscope_tui import __version__
 from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.config import DEFAULT, Config
+from agentscope_tui.confining import agree_unconfined, command_limits, sandbox_of, unconfined_reason
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.source import open_dataset
 from agentscope_tui.datasets.task import Task
@@ -23,11 +23,12 @@ from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.events import ErrorOccurred
 from agentscope_tui.folders import open_state_dir, sessions_dir
 from agentscope_tui.grading.factory import parse_grader
-from agentscope_tui.grading.grader import Grade, GradeInput, Grader
+from agentscope_tui.grading.grader import Grader
+from agentscope_tui.grading.row_grader import RowGrader
 from agentscope_tui.grading.spec import parse_spec
-from agentscope_tui.model_choice import known_keys, model_of
+from agentscope_tui.model_choice import learn_secrets, model_of
 from agentscope_tui.models.asked import AGENT
-from agentscope_tui.models.chat import Message, Model
+from agentscope_tui.models.chat import Model
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.options import Options
 from agentscope_tui.resources import demo_dataset, demo_script, runner_profiles
@@ -36,56 +37,21 @@ from agentscope_tui.runners.source import RunnerSource, choice_of, read_files
 from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.limits import Limits
 from agentscope_tui.session.offering import check_tools, offered_tools
+from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.recorded_turns import recorded_turns
 from agentscope_tui.session.replaying import Replay
 from agentscope_tui.session.reward import AnswerGrader
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
-from agentscope_tui.settings import CommandLimitSettings, SandboxSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
 from agentscope_tui.store.recorder import Recorder
 from agentscope_tui.store.scratch import copy_of, seed_of
-from agentscope_tui.tools.limits import CommandLimits
 from agentscope_tui.tools.local import LocalTools
-from agentscope_tui.tools.sandbox import Sandbox
-from agentscope_tui.tools.sandbox_probe import find_sandbox
 from agentscope_tui.tools.skills import load_skills, skill_index
 from agentscope_tui.tools.spec import Toolset
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class RowGrader:
-    """A grader bound to one row: what the session calls with an answer."""
-
-    grader: Grader
-    task: Task
-    tools: LocalTools
-    folder: SessionFolder
-
-    @property
-    def name(self) -> str:
-        return self.grader.name
-
-    async def grade(self, answer: str, messages: Sequence[Message]) -> Grade:
-        return await self.grader.grade(
-            GradeInput(
-                answer=answer,
-                task=self.task,
-                workdir=self.folder.files,
-                messages=list(messages),
-                run_command=self._run_command,
-            )
-        )
-
-    async def _run_command(
-        self, command: str, *, timeout: float, env: Mapping[str, str]
-    ) -> tuple[int | None, str]:
-        status, output = await self.tools.run_command(command, timeout=timeout, env=env)
-        code = status.code if status.signal is None else 128 + status.signal
-        return None if status.timed_out else code, output
 
 
 @dataclass(frozen=True)
@@ -102,49 +68,6 @@ class _Parts:
         return _Parts(replay.model(self.model), replay.tools(self.tools), grader)
 
 
-class OpenSession:
-    """A session that was put together, with what belongs to it."""
-
-    def __init__(
-        self,
-        task: Task,
-        folder: SessionFolder,
-        session: Session,
-        recorder: Recorder,
-        replay: Replay | None = None,
-    ) -> None:
-        """`replay` is what a restarted session's runner is brought to first."""
-        self.task = task
-        self.folder = folder
-        self.session = session
-        self.recorder = recorder
-        self._replay = replay
-        self._replaying: asyncio.Task[None] | None = None
-
-    @property
-    def bus(self) -> EventBus:
-        return self.session.bus
-
-    async def start(self) -> None:
-        """Start the runner and the first turn: the row's prompt, or the replay of what was recorded.
-
-        Raises:
-            UserError: the tools are badly declared, or the runner did not come up.
-        """
-        await self.session.start()
-        if self._replay is not None:
-            self._replaying = asyncio.create_task(self._replay.run(self.session), name="replay")
-        else:
-            self.session.send(self.task.prompt)
-
-    async def aclose(self, reason: str = "") -> None:
-        """End the session; returns when nothing of it runs and all of it is recorded."""
-        await self.session.end(reason)
-        if self._replaying is not None:
-            await asyncio.wait([self._replaying])
-        await self.recorder.aclose()
-
-
 class Launcher:
     """Opens rows of one dataset with one set of settings."""
 
@@ -158,6 +81,7 @@ class Launcher:
         Raises:
             UserError: the state folder cannot be written, or a runner or skills cannot be had as set.
         """
+        learn_secrets(config)
         self._config = config
         self._settings = config.settings
         self._dataset = dataset
@@ -202,13 +126,24 @@ class Launcher:
         if self._settings.grading.grader is not None:
             parse_spec(self._settings.grading.grader)
 
-    async def sandbox(self) -> Sandbox:
-        """How tools will be confined.
+    async def unconfined_reason(self) -> str:
+        """Why tools would run unconfined though the user did not agree to that; empty: they would not, or
+        the agent is a program that has its own.
 
         Raises:
-            SandboxError: bubblewrap is required and does not work.
+            UserError: the sandbox that is required does not work.
         """
-        return await sandbox_of(self._settings.sandbox)
+        if self._source.runs_program:
+            return ""
+        return await unconfined_reason(self._config, self._dataset)
+
+    def agree_unconfined(self) -> None:
+        """Run this dataset's tools unconfined from now on.
+
+        Raises:
+            UserError: that cannot be written down.
+        """
+        agree_unconfined(self._config, self._dataset)
 
     async def open(
         self,
@@ -228,7 +163,7 @@ class Launcher:
         """
         settings = self._settings
         grader = self._grader(task)
-        sandbox = await self.sandbox()
+        sandbox = await sandbox_of(settings.sandbox)
         await self._source.start()
         model = self.model(self._model_name)
         replay = _replay_of(restarted) if restarted else None
@@ -253,7 +188,7 @@ class Launcher:
             sandbox=sandbox,
             bash_timeout=settings.tools.bash_timeout,
             result_cap=settings.tools.result_cap,
-            limits=_command_limits(settings.tools.limits),
+            limits=command_limits(settings.tools.limits),
         )
         recorder = Recorder(folder.path, on_error=lambda error: _tell_loss(bus, error))
         bus = EventBus(session_id, clock=self._clock, backlog=recorder)
@@ -280,7 +215,7 @@ class Launcher:
             bus=bus,
             grader=parts.grader,
             runner_log=runner_log,
-            wire=WireFolder(folder.wire, secrets=known_keys(self._config)),
+            wire=WireFolder(folder.wire),
             caught_up=recorder.caught_up,
             clock=self._clock,
         )
@@ -391,27 +326,6 @@ def _tell_loss(bus: EventBus, error: OSError) -> None:
             message=f"recording stopped: {error.strerror or error}. The session goes on, but is not kept.",
         )
     )
-
-
-async def sandbox_of(settings: SandboxSettings) -> Sandbox:
-    """The sandbox that the settings ask for.
-
-    Raises:
-        SandboxError: it does not work here, or a folder is not there.
-    """
-    read_only = _folders(settings.read_only)
-    return await find_sandbox(settings.mode, network=settings.network, read_only=read_only)
-
-
-def _command_limits(limits: CommandLimitSettings) -> CommandLimits:
-    """In bytes what the settings give in MiB."""
-    given = limits.model_dump()
-    in_mib = {name: given[name] << 20 for name in ("memory", "file_size", "output", "disk") if given[name]}
-    return CommandLimits(**given | in_mib)
-
-
-def _folders(names: Sequence[str]) -> tuple[Path, ...]:
-    return tuple(map(_folder, names))
 
 
 def _folder(name: str) -> Path:

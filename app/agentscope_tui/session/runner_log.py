@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentscope_tui.events import RunnerLogged
+from agentscope_tui.secrets import MASKER
 from agentscope_tui.session.streams import Joiner, Publish
 from agentscope_tui.tools.spec import Stream
 from agentscope_tui.wire.last_lines import LastLines
@@ -19,6 +20,7 @@ class RunnerLog(Joiner):
         self._publish = publish
         self._joined: list[tuple[Stream, list[str]]] = []
         self._left = MAX_LOGGED
+        self._masked = {name: MASKER.stream() for name in ("stdout", "stderr")}
         self._last = LastLines()
 
     def __call__(self, stream: Stream, line: str) -> None:
@@ -40,7 +42,16 @@ class RunnerLog(Joiner):
         """Why a runner failed, with the last lines of its log, also of what was not kept."""
         return self._last.after(reason)
 
+    def close(self) -> None:
+        super().close()
+        for stream in ("stdout", "stderr"):
+            self._tell(stream, self._masked[stream].rest())
+
     def _publish_joined(self) -> None:
         joined, self._joined = self._joined, []
         for stream, lines in joined:
-            self._publish(RunnerLogged(stream=stream, text="".join(f"{line}\n" for line in lines)))
+            self._tell(stream, self._masked[stream].take("".join(f"{line}\n" for line in lines)))
+
+    def _tell(self, stream: Stream, text: str) -> None:
+        if text:
+            self._publish(RunnerLogged(stream=stream, text=text))

@@ -1,6 +1,7 @@
 """Joining what streams: deltas and tool output become at most 30 events a second each.
 
-Everyone (recorder, panes, other subscribers) then sees the same events, never thousands a second.
+Everyone (recorder, panes, other subscribers) then sees the same events, never thousands a second. A secret
+that comes in pieces is masked here, where the pieces are still one text.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ import asyncio
 import codecs
 import os
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
 from agentscope_tui.events import AssistantDelta, Event, ToolOutput
 from agentscope_tui.models.chat import Delta, Usage
+from agentscope_tui.secrets import MASKER, MaskedStream
 from agentscope_tui.tools.spec import Stream
 
 INTERVAL = 1 / 30
@@ -70,6 +73,9 @@ class DeltaStream(Joiner):
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._pieces: dict[int, dict[str, object]] = {}
+        self._masked_text = MASKER.stream()
+        self._masked_reasoning = MASKER.stream()
+        self._masked_arguments: defaultdict[int, MaskedStream] = defaultdict(MASKER.stream)
         self.text = ""
         self.reasoning = ""
         self.pieces = 0
@@ -89,9 +95,7 @@ class DeltaStream(Joiner):
         if delta.reasoning:
             self._reasoning.append(delta.reasoning)
         for piece in delta.tool_calls:
-            waiting = self._pieces.setdefault(
-                piece.index, {"index": piece.index, "id": "", "name": "", "arguments": ""}
-            )
+            waiting = self._pieces.setdefault(piece.index, _piece(piece.index, ""))
             for name in ("id", "name", "arguments"):
                 waiting[name] = f"{waiting[name]}{getattr(piece, name)}"
             size += len(piece.arguments)
@@ -105,18 +109,35 @@ class DeltaStream(Joiner):
             return self.usage.model_copy(update={"partial": True, "output_tokens": max(told, self.pieces)})
         return Usage(input_tokens=prompt_characters // 4, output_tokens=self.pieces, partial=True)
 
+    def close(self) -> None:
+        super().close()
+        rests = {index: masked.rest() for index, masked in self._masked_arguments.items()}
+        pieces = [_piece(index, rest) for index, rest in rests.items() if rest]
+        self._tell(self._masked_text.rest(), self._masked_reasoning.rest(), pieces)
+
     def _publish_joined(self) -> None:
         text, reasoning = "".join(self._text), "".join(self._reasoning)
-        pieces = list(self._pieces.values())
+        pieces = [
+            piece | {"arguments": self._masked_arguments[index].take(str(piece["arguments"]))}
+            for index, piece in self._pieces.items()
+        ]
+        self.text += text
+        self.reasoning += reasoning
+        self._text, self._reasoning, self._pieces = [], [], {}
+        self._tell(self._masked_text.take(text), self._masked_reasoning.take(reasoning), pieces)
+
+    def _tell(self, text: str, reasoning: str, pieces: list[dict[str, object]]) -> None:
         if text or reasoning or pieces:
-            self.text += text
-            self.reasoning += reasoning
-            self._text, self._reasoning, self._pieces = [], [], {}
             self._publish(AssistantDelta(call=self._call, text=text, reasoning=reasoning, tool_calls=pieces))
 
 
+def _piece(index: int, arguments: str) -> dict[str, object]:
+    """A piece of a tool call, as `AssistantDelta` has it."""
+    return {"index": index, "id": "", "name": "", "arguments": arguments}
+
+
 class OutputStream(Joiner):
-    """The output of one tool call: all of it to a file, joined pieces of it to events."""
+    """The output of one tool call, masked: all of it to a file, joined pieces of it to events."""
 
     def __init__(self, publish: Publish, call_id: str, file: Path | None) -> None:
         """`file` is where the whole output is kept; None keeps none (and events carry all text)."""
@@ -130,6 +151,7 @@ class OutputStream(Joiner):
         self._decoders = {
             name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")
         }
+        self._masked = {name: MASKER.stream() for name in ("stdout", "stderr")}
         self.file_error: OSError | None = None
 
     def write(self, stream: Stream, data: bytes) -> None:
@@ -143,6 +165,7 @@ class OutputStream(Joiner):
     def close(self) -> None:
         super().close()
         for stream in ("stdout", "stderr"):
+            self._keep_and_publish(stream, self._masked[stream].rest().encode("latin-1"))
             self._publish_text(stream, b"", final=True)
         if self._descriptor is not None:
             os.close(self._descriptor)
@@ -151,22 +174,28 @@ class OutputStream(Joiner):
     def _publish_joined(self) -> None:
         joined, self._joined = self._joined, []
         for stream, pieces in joined:
-            data = b"".join(pieces)
-            offset, self._total = self._total, self._total + len(data)
-            self._keep(data)
-            if self._path is None or self.file_error is not None or self._total <= MAX_INLINE:
-                self._publish_text(stream, data)
-            else:
-                self._publish_text(stream, b"", final=True)
-                self._publish(
-                    ToolOutput(
-                        call_id=self._call_id,
-                        stream=stream,
-                        file=self._path.name,
-                        offset=offset,
-                        length=len(data),
-                    )
+            # Latin-1 makes a character of each byte and back.
+            text = self._masked[stream].take(b"".join(pieces).decode("latin-1"))
+            self._keep_and_publish(stream, text.encode("latin-1"))
+
+    def _keep_and_publish(self, stream: Stream, data: bytes) -> None:
+        if not data:
+            return
+        offset, self._total = self._total, self._total + len(data)
+        self._keep(data)
+        if self._path is None or self.file_error is not None or self._total <= MAX_INLINE:
+            self._publish_text(stream, data)
+        else:
+            self._publish_text(stream, b"", final=True)
+            self._publish(
+                ToolOutput(
+                    call_id=self._call_id,
+                    stream=stream,
+                    file=self._path.name,
+                    offset=offset,
+                    length=len(data),
                 )
+            )
 
     def _publish_text(self, stream: Stream, data: bytes, *, final: bool = False) -> None:
         """`final`: no more text of this stream follows, so half a character shows as a broken one."""

@@ -13,7 +13,8 @@ from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import Steer
-from agentscope_tui.session.launch import Launcher, OpenSession
+from agentscope_tui.session.launch import Launcher
+from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView

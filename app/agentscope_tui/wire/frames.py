@@ -104,7 +104,7 @@ class LlmRequest(_Frame):
 
 
 class LlmCancel(_Frame):
-    """Ours: the runner waits no more for the answer to this request; none is sent."""
+    """Ours: the runner waits no more for the answer to this request, which becomes `interrupted`."""
 
     type: Literal["llm_cancel"] = "llm_cancel"
     req_id: ReqId

@@ -12,6 +12,7 @@ import pytest
 from agentscope_tui.models.chat import ChatRequest, ModelError
 from agentscope_tui.models.factory import open_model
 from agentscope_tui.models.wire_log import WireFile, WireFolder
+from agentscope_tui.secrets import MASKER
 from fakes.raw_server import STREAM, HangUp, RawServer, Step, Wait, delta, plain, says, stream
 
 KEY = "sk-very-secret"
@@ -137,13 +138,13 @@ def test_characters_split_between_chunks(tmp_path: Path) -> None:
 
 def test_what_looks_like_the_start_of_a_key_is_not_lost(tmp_path: Path) -> None:
     file = clocked(tmp_path / "x")
-    file.request("POST", "http://x", [], "{}", ["secret", "secret-long"])
-    file.chunk(b"a secret-long one, a secret one, a sec")
-    file.chunk(b"ond one, a secre")
+    file.request("POST", "http://x", [], "{}", ["a-secret", "a-secret-long"])
+    file.chunk(b"an a-secret-long one, an a-secret one, a-sec")
+    file.chunk(b"ond one, a-secre")
     file.end("the body ended")
     text = (tmp_path / "x").read_text()
-    assert "a *** one, a *** one, a " in text
-    assert "second one, a secre" in text.replace("\n--- 0.000 s, 16 bytes\n", "")
+    assert "an *** one, an *** one, " in text
+    assert "a-second one, a-secre" in text.replace("\n--- 0.000 s, 16 bytes\n", "")
 
 
 async def test_a_file_that_cannot_be_written_stops_no_call(
@@ -161,7 +162,8 @@ async def test_a_file_that_cannot_be_written_stops_no_call(
 
 
 async def test_the_keys_of_other_providers_are_kept_out_too(tmp_path: Path) -> None:
-    wire = WireFolder(tmp_path, secrets=["sk-another"])
+    MASKER.learn(["sk-another"])
+    wire = WireFolder(tmp_path)
     async with RawServer([says("your sk-another")]) as server:
         model = open_model("openai:m", base_url=server.base_url)
         request = ChatRequest(messages=[{"role": "user", "content": "sk-another"}])

@@ -46,7 +46,7 @@ def block_of(state: SessionState, position: int) -> Block:
         case "user":
             return _block(entry, "user", text)
         case "steer":
-            title = f"steer · taken by call #{entry.call}"
+            title = f"steer · in call #{entry.call}"
             return _block(entry, title, text, facts=tuple(filter(None, [entry.status])))
         case "paused":
             return _pause(entry, state.call_view(entry.call_id or ""))

@@ -33,6 +33,7 @@ from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.key_bar import KeyBar
 from agentscope_widgets.output_view import OutputView
+from agentscope_widgets.safe_text import safe_line
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
@@ -154,6 +155,7 @@ class DebuggerScreen(PaneScreen):
         self._show(None, task.index, problem=STARTING)
         problem = ""
         try:
+            await self._agree_unconfined()
             await self._workspace.open(task, restart=restart)
         except UserError as error:
             problem = str(error)
@@ -167,6 +169,24 @@ class DebuggerScreen(PaneScreen):
             opened = None if problem else self._workspace.sessions.get(task.index)
             self._show(opened, task.index, problem=problem)
             self.go_to("rows" if problem else "transcript")
+
+    async def _agree_unconfined(self) -> None:
+        """Ask, once for this dataset, whether tools may run where nothing can confine them.
+
+        Raises:
+            UserError: they may not.
+        """
+        launcher = self._workspace.launcher
+        reason = await launcher.unconfined_reason()
+        if not reason:
+            return
+        question = (
+            f"Nothing can confine the agent's tools here: {safe_line(reason)}.\n\n"
+            "They would run as you, with your files and your network. Run this dataset's rows like that?"
+        )
+        if not await self._confirmed(question, "run unconfined, and do not ask again"):
+            raise UserError("not run: nothing can confine its tools here (agentscope doctor says why)")
+        launcher.agree_unconfined()
 
     def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
         """Put a session on screen, or none."""

@@ -1,0 +1,55 @@
+"""A session that was put together for a row, with what belongs to it: its folder and its recording."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agentscope_tui.bus import EventBus
+from agentscope_tui.datasets.task import Task
+from agentscope_tui.session.replaying import Replay
+from agentscope_tui.session.session import Session
+from agentscope_tui.store.folders import SessionFolder
+from agentscope_tui.store.recorder import Recorder
+
+
+class OpenSession:
+    """A session that was put together, with what belongs to it."""
+
+    def __init__(
+        self,
+        task: Task,
+        folder: SessionFolder,
+        session: Session,
+        recorder: Recorder,
+        replay: Replay | None = None,
+    ) -> None:
+        """`replay` is what a restarted session's runner is brought to first."""
+        self.task = task
+        self.folder = folder
+        self.session = session
+        self.recorder = recorder
+        self._replay = replay
+        self._replaying: asyncio.Task[None] | None = None
+
+    @property
+    def bus(self) -> EventBus:
+        return self.session.bus
+
+    async def start(self) -> None:
+        """Start the runner and the first turn: the row's prompt, or the replay of what was recorded.
+
+        Raises:
+            UserError: the tools are badly declared, or the runner did not come up.
+        """
+        await self.session.start()
+        if self._replay is not None:
+            self._replaying = asyncio.create_task(self._replay.run(self.session), name="replay")
+        else:
+            self.session.send(self.task.prompt)
+
+    async def aclose(self, reason: str = "") -> None:
+        """End the session; returns when nothing of it runs and all of it is recorded."""
+        await self.session.end(reason)
+        if self._replaying is not None:
+            await asyncio.wait([self._replaying])
+        await self.recorder.aclose()
