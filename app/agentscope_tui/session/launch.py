@@ -26,7 +26,7 @@ from agentscope_tui.grading.factory import parse_grader
 from agentscope_tui.grading.grader import Grader
 from agentscope_tui.grading.row_grader import RowGrader
 from agentscope_tui.grading.spec import parse_spec
-from agentscope_tui.model_choice import learn_secrets, model_of
+from agentscope_tui.model_choice import guarded, model_of
 from agentscope_tui.models.asked import AGENT
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.wire_log import WireFolder
@@ -81,8 +81,7 @@ class Launcher:
         Raises:
             UserError: the state folder cannot be written, or a runner or skills cannot be had as set.
         """
-        learn_secrets(config)
-        self._config = config
+        self._config = guarded(config)
         self._settings = config.settings
         self._dataset = dataset
         self._identity = identity

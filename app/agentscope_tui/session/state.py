@@ -43,11 +43,13 @@ from agentscope_tui.events import (
 )
 from agentscope_tui.models.chat import Message
 from agentscope_tui.session import pauses
+from agentscope_tui.session.answers import Answers
 from agentscope_tui.session.earlier import told
 from agentscope_tui.session.exchanges import Exchanges
 from agentscope_tui.session.limits import FREE_TOOLS
 from agentscope_tui.session.runner_view import RunnerView
 from agentscope_tui.session.steer_list import SteerList
+from agentscope_tui.session.timeline import Timeline
 from agentscope_tui.session.views import CallView, Entry, SteerView
 
 
@@ -66,8 +68,6 @@ class SessionState:
         self.turn_ended: datetime | None = None
         self.outcome: TurnOutcome | None = None
         self.outcome_reason = ""
-        self.entries: list[Entry] = []
-        self.calls: list[CallView] = []
         self.holds: list[Paused] = []
         self.call = 0
         self.calls_used = 0
@@ -77,7 +77,6 @@ class SessionState:
         self.cost: float | None = None
         self.retry: RetryScheduled | None = None
         """The last wait before a call is sent again, until that call goes on."""
-        self._streaming: set[int] = set()
         self.reward: float | None = None
         self.grade_error: str | None = None
         self.last_error: str | None = None
@@ -87,12 +86,19 @@ class SessionState:
         self._overridden: dict[str, Any] = {}
         self._exchanges = Exchanges()
         self._steers = SteerList()
-        self._position: dict[str, int] = {}
-        self._live: dict[int, int] = {}
-        self._reasoning: dict[int, int] = {}
-        self._proposals: dict[tuple[int, int], int] = {}
-        self._changed_entries: set[int] = set()
-        self._changed_calls: set[int] = set()
+        self._timeline = Timeline()
+        self._answers = Answers(self._timeline)
+        self._pauses: dict[int, int] = {}
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The transcript, in the order in which things began."""
+        return self._timeline.entries
+
+    @property
+    def calls(self) -> list[CallView]:
+        """The tool calls, in order."""
+        return self._timeline.calls
 
     @property
     def steers(self) -> list[SteerView]:
@@ -102,7 +108,7 @@ class SessionState:
     @property
     def streaming_call(self) -> int | None:
         """The call whose answer streams now; of several the newest."""
-        return max(self._streaming, default=None)
+        return self._answers.streaming
 
     @property
     def running_calls(self) -> list[CallView]:
@@ -115,7 +121,7 @@ class SessionState:
 
     def call_view(self, call_id: str) -> CallView | None:
         """The tool call of this id."""
-        position = self._position.get(f"call {call_id}")
+        position = self._timeline.place_of(call_id)
         return None if position is None else self.calls[position]
 
     def request_messages(self, call: int) -> list[Message]:
@@ -132,9 +138,7 @@ class SessionState:
 
     def take_changes(self) -> tuple[set[int], set[int]]:
         """Positions in `entries` and in `calls` that changed since this was last asked."""
-        changes = self._changed_entries, self._changed_calls
-        self._changed_entries, self._changed_calls = set(), set()
-        return changes
+        return self._timeline.take_changes()
 
     def apply(self, event: SessionEvent) -> None:
         """Take one event."""
@@ -157,19 +161,19 @@ class SessionState:
             case LlmRequestSent():
                 self._on_request(event)
             case AssistantDelta():
-                self._on_delta(event)
+                self._answers.grow(event)
             case AssistantMessage():
-                self._on_assistant(event)
+                self._answers.finish(event)
+                self._exchanges.answered(event)
             case UsageReported():
                 self._on_usage(event)
             case Paused():
                 self.holds.append(event)
-                self._position[f"hold {event.hold}"] = self._add(pauses.entry_of(event))
+                self._pauses[event.hold] = self._add(pauses.entry_of(event))
             case Resumed():
                 self.holds = [hold for hold in self.holds if hold.hold != event.hold]
-                if (position := self._position.pop(f"hold {event.hold}", None)) is not None:
-                    pauses.end(self.entries[position], event)
-                    self._changed_entries.add(position)
+                if (position := self._pauses.pop(event.hold, None)) is not None:
+                    pauses.end(self._timeline.touch(position), event)
             case ToolCallStarted() | ToolOutput() | ToolResult():
                 self._on_tool(event)
             case Submitted():
@@ -236,11 +240,10 @@ class SessionState:
         if event.status == "in_call":
             entry = Entry(f"steer {event.msg_id}", "steer", event.at, event.text, call=event.call)
             entry.status = "injected by host" if event.injected else ""
-            self._add_before_live(entry, event.call)
+            self._answers.add_before(entry, event.call)
 
     def _on_request(self, event: LlmRequestSent) -> None:
         self.call = event.call
-        self._streaming.add(event.call)
         self._exchanges.sent(event)
         if event.attempt == 1:
             self.calls_used += 1
@@ -249,100 +252,22 @@ class SessionState:
             self._note(event, "not as the agent asked", _overruled(event))
         for repair in event.repairs:
             self._add(Entry(f"repair {event.seq} {repair}", "repair", event.at, repair, call=event.call))
-        entry = Entry(f"assistant {event.call}.{event.attempt}", "assistant", event.at, call=event.call)
-        entry.live = True
-        self._live[event.call] = self._add(entry)
-
-    def _on_delta(self, event: AssistantDelta) -> None:
-        position = self._live.get(event.call)
-        if position is None:
-            return
-        entry = self.entries[position]
-        if event.reasoning:
-            self._on_reasoning(event.call, event.at, event.reasoning, more=True)
-            position = self._live[event.call]
-        entry.text += event.text
-        self._changed_entries.add(position)
-        for piece in event.tool_calls:
-            self._on_proposal(event, piece)
-
-    def _on_reasoning(self, call: int, at: datetime, text: str, *, more: bool) -> None:
-        """Reasoning is an entry of its own, before the answer; `more` says that it goes on."""
-        position = self._reasoning.get(call)
-        if position is None:
-            entry = Entry(f"reasoning {at.timestamp()}", "reasoning", at, call=call)
-            position = self._reasoning[call] = self._add_before_live(entry, call)
-        entry = self.entries[position]
-        entry.text = entry.text + text if more else text
-        entry.live = more
-        self._changed_entries.add(position)
-        if not more:
-            del self._reasoning[call]
-
-    def _on_proposal(self, event: AssistantDelta, piece: dict[str, Any]) -> None:
-        """A tool call that streams: it gets its id, and its final form, with the whole message."""
-        index = (event.call, int(piece["index"]))
-        position = self._proposals.get(index)
-        if position is None:
-            view = CallView(f"streaming {event.call}.{index[1]}", event.call, "", state="streaming")
-            position = self._proposals[index] = self._add_call(view, event.at)
-        view = self.calls[position]
-        view.name += str(piece.get("name", ""))
-        view.arguments += str(piece.get("arguments", ""))
-        self._touch_call(position)
-
-    def _on_assistant(self, event: AssistantMessage) -> None:
-        position = self._live.get(event.call)
-        if position is None:
-            return
-        entry = self.entries[position]
-        if not event.edited and (event.reasoning or event.call in self._reasoning):
-            self._on_reasoning(event.call, event.at, event.reasoning, more=False)
-            position = self._live[event.call]
-        entry.text = event.text
-        entry.live, entry.partial, entry.edited = False, event.partial, event.edited
-        entry.finish_reason = event.finish_reason
-        if not event.edited:
-            entry.duration = event.duration
-        self._changed_entries.add(position)
-        self._streaming.discard(event.call)
-        self._propose(event)
-        self._exchanges.answered(event)
-
-    def _propose(self, event: AssistantMessage) -> None:
-        streamed = sorted(index for index in self._proposals if index[0] == event.call)
-        places = [self._proposals.pop(index) for index in streamed]
-        for order, part in enumerate(event.tool_calls):
-            view = CallView(part.id, event.call, part.function.name, part.function.arguments)
-            if order < len(places):
-                self._rename_call(places[order], view, event.at)
-            elif (known := self._position.get(f"call {part.id}")) is not None:
-                self.calls[known].arguments = view.arguments
-                self.calls[known].edited = event.edited
-                self._touch_call(known)
-            else:
-                self._add_call(view, event.at)
-        for place in places[len(event.tool_calls) :]:
-            self.calls[place].state = "interrupted" if event.partial else "refused"
-            self._touch_call(place)
+        self._answers.begin(event)
 
     def _on_usage(self, event: UsageReported) -> None:
         self.input_tokens += event.input_tokens
         self.output_tokens += event.output_tokens
         if event.cost is not None:
             self.cost = (self.cost or 0.0) + event.cost
-        position = self._live.get(event.call)
-        if position is not None:
-            self.entries[position].tokens = event.output_tokens
-            self._changed_entries.add(position)
+        self._answers.use(event)
 
     def _on_tool(self, event: ToolCallStarted | ToolOutput | ToolResult) -> None:
-        position = self._position.get(f"call {event.call_id}")
+        position = self._timeline.place_of(event.call_id)
         if position is None:
             if isinstance(event, ToolOutput):
                 return
-            position = self._add_call(CallView(event.call_id, event.call, event.name), event.at)
-        view = self.calls[position]
+            position = self._timeline.add_call(CallView(event.call_id, event.call, event.name), event.at)
+        view = self._timeline.touch_call(position)
         match event:
             case ToolCallStarted():
                 view.state, view.started, view.own = "running", event.at, event.own
@@ -359,16 +284,14 @@ class SessionState:
                 view.content, view.reason = event.content, event.reason
                 view.exit_code = event.exit_code
                 view.edited = view.edited or event.edited
-        self._touch_call(position)
 
     def _on_interrupted(self, event: Interrupted) -> None:
         for call_id in event.not_run:
-            position = self._position.get(f"call {call_id}")
+            position = self._timeline.place_of(call_id)
             if position is not None:
-                self.calls[position].state = "interrupted"
-                self.calls[position].reason = "never run"
-                self._touch_call(position)
-        self._end_live()
+                call = self._timeline.touch_call(position)
+                call.state, call.reason = "interrupted", "never run"
+        self._answers.cut_off()
         entry = Entry(f"interrupted {event.seq}", "interrupted", event.at, event.reason)
         entry.interrupted = event
         self._add(entry)
@@ -376,27 +299,18 @@ class SessionState:
     def _on_error(self, event: ErrorOccurred) -> None:
         self.last_error = event.message
         if event.source == "model":
-            self._end_live(event.call)
+            self._answers.cut_off(event.call)
         entry = Entry(f"error {event.seq}", "error", event.at, event.message, call=event.call)
         entry.status, entry.detail = event.source, event.detail
         self._add(entry)
 
-    def _end_live(self, only: int | None = None) -> None:
-        """What still streamed (of one call) was cut off."""
-        self._streaming -= {only} if only is not None else set(self._streaming)
-        for call, position in self._live.items():
-            entry = self.entries[position]
-            if entry.live and only in (None, call):
-                entry.live, entry.partial = False, True
-                self._changed_entries.add(position)
-
     def _end_turn(self) -> None:
         """Nothing of a turn that ended is still to come."""
-        self._end_live()
+        self._answers.cut_off()
         for position, call in enumerate(self.calls):
             if call.state in ("proposed", "streaming"):
+                self._timeline.touch_call(position)
                 call.state, call.reason = "refused", "never run"
-                self._touch_call(position)
 
     def _on_graded(self, event: Graded) -> None:
         if event.turn == self.turn:
@@ -408,47 +322,11 @@ class SessionState:
         entry.detail = event.reason if event.error else ""
         self._add(entry)
 
-    # Bookkeeping
-
     def _note(self, event: Event, title: str, text: str) -> None:
         self._add(Entry(f"note {event.seq}", "note", event.at, text, status=title))
 
     def _add(self, entry: Entry) -> int:
-        self.entries.append(entry)
-        position = len(self.entries) - 1
-        self._changed_entries.add(position)
-        return position
-
-    def _add_before_live(self, entry: Entry, call: int | None) -> int:
-        """Add what belongs before the answer that has just begun: a steer of its request, its reasoning."""
-        answer = self.entries[-1] if self.entries else None
-        if call is None or answer is None or self._live.get(call) != len(self.entries) - 1:
-            return self._add(entry)
-        self.entries.pop()
-        place = self._add(entry)
-        self._live[call] = self._add(answer)
-        return place
-
-    def _add_call(self, view: CallView, at: datetime) -> int:
-        self.calls.append(view)
-        position = len(self.calls) - 1
-        self._position[f"call {view.call_id}"] = position
-        entry = Entry(f"tool {view.call_id}", "tool", at, call=view.call, call_id=view.call_id)
-        self._position[f"entry {position}"] = self._add(entry)
-        self._changed_calls.add(position)
-        return position
-
-    def _rename_call(self, position: int, view: CallView, at: datetime) -> None:
-        self._position.pop(f"call {self.calls[position].call_id}", None)
-        self.calls[position] = view
-        self._position[f"call {view.call_id}"] = position
-        place = self._position[f"entry {position}"]
-        self.entries[place] = Entry(f"tool {view.call_id}", "tool", at, call=view.call, call_id=view.call_id)
-        self._touch_call(position)
-
-    def _touch_call(self, position: int) -> None:
-        self._changed_calls.add(position)
-        self._changed_entries.add(self._position[f"entry {position}"])
+        return self._timeline.add(entry)
 
 
 def _overruled(event: LlmRequestSent) -> str:
