@@ -368,11 +368,12 @@ def _keys_arrive(dataset: Path | None) -> bool:
 
 def _load(parsed: argparse.Namespace) -> Config:
     from agentscope_tui.config import load_settings
+    from agentscope_tui.model_choice import guarded
 
     flags = {key: value for key, value in vars(parsed).items() if "." in key and value is not None}
     if "dataset.map" in flags:
         flags["dataset.map"] = dict(flags["dataset.map"])
-    return load_settings(flags, trust=parsed.trust)
+    return guarded(load_settings(flags, trust=parsed.trust))
 
 
 def _warn(config: Config) -> None:

@@ -17,7 +17,7 @@ from agentscope_tui.datasets.columns import Columns
 from agentscope_tui.datasets.template import Template
 from agentscope_tui.errors import UsageError
 from agentscope_tui.folders import CONFIG_NAME, state_dir, user_config_file
-from agentscope_tui.options import SETTING_FLAGS
+from agentscope_tui.options import SERVE_FLAGS, SETTING_FLAGS
 from agentscope_tui.resources import default_settings
 from agentscope_tui.settings import Settings
 from agentscope_tui.trust import UntrustedFile, digest_of, is_trusted, remember_trust
@@ -193,7 +193,8 @@ def _from_text(text: str, path: schema.Path, origin: str) -> object:
 def _flag_values(flags: Mapping[str, object]) -> Iterator[tuple[schema.Path, Value]]:
     for key, value in flags.items():
         *parents, last = key.split(".")
-        yield from _flat({last: value}, SETTING_FLAGS.get(key, "command line"), tuple(parents))
+        flag = SETTING_FLAGS.get(key) or SERVE_FLAGS.get(key, "command line")
+        yield from _flat({last: value}, flag, tuple(parents))
 
 
 def _flat(

@@ -351,6 +351,24 @@ class RunnerLogged(Event):
     text: str
 
 
+class RecordingChanged(Event):
+    """Writing the recording failed, or goes on. What is kept in memory meanwhile is written then; the events
+    from `lost_first` to `lost_last` were more than that, and are missing in it."""
+
+    kind: Literal["recording"] = "recording"
+    status: Literal["stopped", "resumed"]
+    reason: str = ""
+    lost_first: int | None = None
+    lost_last: int | None = None
+
+    @property
+    def gap(self) -> str:
+        """What is missing, in words."""
+        if self.lost_first is None:
+            return "nothing is missing in it"
+        return f"events {self.lost_first} to {self.lost_last} are missing in it"
+
+
 class SessionEnded(Event):
     """The last event. `failed`: the runner died or broke the protocol; `reason` says how."""
 
@@ -391,6 +409,7 @@ SessionEvent = (
     | RunnerConnected
     | RunnerHealth
     | RunnerLogged
+    | RecordingChanged
     | SessionEnded
     | UnknownEvent
 )

@@ -41,7 +41,7 @@ def open_state_dir(environ: Mapping[str, str]) -> Path:
     state = state_dir(environ)
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        sessions_dir(state).mkdir(exist_ok=True)
+        sessions_dir(state).mkdir(mode=0o700, exist_ok=True)
         with tempfile.TemporaryFile(dir=sessions_dir(state)):
             pass
     except OSError as error:

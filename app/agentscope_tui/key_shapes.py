@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 
@@ -96,8 +97,16 @@ def may_hold_key(text: str) -> bool:
     return len(text) < _SHORT or any(word in text for word in _WORDS)
 
 
-# An empty group tells where the head ends and the secret begins.
-SHAPES = re.compile("|".join(f"{head}(){body}" for head, body, _ in _kinds()), re.ASCII)
-"""A whole key; its last group ends where the secret begins."""
-BEGUN = re.compile("|".join(rf"{head}(){begun}\Z" for head, _, begun in _kinds()), re.ASCII)
-"""A head and what may be the beginning of its secret, at the end of a text."""
+# In both, an empty group tells where the head ends and the secret begins. They take a moment to compile.
+
+
+@cache
+def whole_key() -> re.Pattern[str]:
+    """Matches a whole key; its last group ends where the secret begins."""
+    return re.compile("|".join(f"{head}(){body}" for head, body, _ in _kinds()), re.ASCII)
+
+
+@cache
+def begun_key() -> re.Pattern[str]:
+    """Matches a head and what may be the beginning of its secret, at the end of a text; groups as above."""
+    return re.compile("|".join(rf"{head}(){begun}\Z" for head, _, begun in _kinds()), re.ASCII)

@@ -1,16 +1,38 @@
-"""The log file in the state folder: warnings of every part, and the tracebacks that no screen shows."""
+"""The log file in the state folder: warnings of every part, and the tracebacks that no screen shows.
+
+For the user's eyes only, and without secrets.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from agentscope_tui.folders import open_state_dir, state_dir
+from agentscope_tui.secrets import MASKER
 
 _LARGEST = 4 << 20
 _FORMAT = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
+
+
+class _PrivateFile(RotatingFileHandler):
+    """Makes each of its files private."""
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.fchmod(descriptor, 0o600)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
+
+
+class _Masked(logging.Formatter):
+    """Masks what a line says, with its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return MASKER.mask(super().format(record))
 
 
 def log_file(state: Path) -> Path:
@@ -27,8 +49,8 @@ def start_log(environ: Mapping[str, str], level: str) -> Path:
         UserError: the state folder cannot be written.
     """
     file = log_file(open_state_dir(environ))
-    handler = RotatingFileHandler(file, maxBytes=_LARGEST, backupCount=1, encoding="utf-8", errors="replace")
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    handler = _PrivateFile(file, maxBytes=_LARGEST, backupCount=1, encoding="utf-8", errors="replace")
+    handler.setFormatter(_Masked(_FORMAT))
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     return file
 

@@ -66,6 +66,7 @@ def known_keys(config: Config) -> list[str]:
     return sorted({value.strip() for value in values if value and len(value.strip()) >= SHORTEST})
 
 
-def learn_secrets(config: Config) -> None:
-    """Mask every secret that the settings and the environment hold, from now on, wherever text leaves."""
+def guarded(config: Config) -> Config:
+    """The same, with every secret that the settings and the environment hold masked wherever text leaves."""
     MASKER.learn([*known_keys(config), *secret_values(config.environ)])
+    return config

@@ -38,6 +38,13 @@ SETTING_FLAGS: Mapping[str, str] = {
 }
 """The flag that sets a setting, by the setting's key."""
 
+SERVE_FLAGS: Mapping[str, str] = {
+    "serve.host": "--host",
+    "serve.port": "--port",
+    "serve.remote": "--remote",
+}
+"""The same for `agentscope serve`, beside the flags of the app."""
+
 
 @dataclass(frozen=True)
 class Options:

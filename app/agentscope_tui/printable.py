@@ -1,10 +1,14 @@
-"""Text from outside on a plain terminal: what would move the cursor or hide is shown as an escape."""
+"""Text from outside on a plain terminal: without secrets; what moves the cursor or hides is an escape."""
 
 from __future__ import annotations
 
+from agentscope_tui.secrets import MASKER
+
 
 def printable(text: str) -> str:
-    """The text on one line; control and invisible characters become escapes that YAML and Python know."""
+    """The text on one line; secrets are masked, control and invisible characters become escapes that
+    YAML and Python know."""
+    text = MASKER.mask(text)
     return text if text.isprintable() else "".join(map(_shown, text))
 
 

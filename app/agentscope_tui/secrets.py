@@ -5,14 +5,12 @@ What is masked goes to disk or to a screen; what models, tools and runners are s
 
 from __future__ import annotations
 
-import json
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote
 
-from agentscope_tui.key_shapes import BEGUN, SHAPES, may_hold_key
+from agentscope_tui.key_shapes import begun_key, may_hold_key, whole_key
 
 MASK = "***"
 SHORTEST = 8
@@ -104,7 +102,7 @@ class Masker:
         return MaskedStream(self)
 
     def spans(self, text: str, start: int = 0) -> list[tuple[int, int]]:
-        """The secrets that begin at `start` or later, as `(start, end)`, in order and apart from each other."""
+        """The secrets that begin at `start` or later, as `(start, end)`, in order and apart."""
         if len(text) < SHORTEST:
             return []
         found: list[tuple[int, int]] = []
@@ -114,13 +112,13 @@ class Masker:
                 found.append((place, place + len(form)))
                 place = text.find(form, place + 1)
         if may_hold_key(text):
-            found += (_secret_of(match) for match in SHAPES.finditer(text, start))
+            found += (_secret_of(match) for match in whole_key().finditer(text, start))
         return found if len(found) < 2 else _merged(found)
 
     def open_tail(self, text: str, start: int) -> int:
         """Where, from `start` on, the end of the text may be the beginning of a secret; else its length."""
         window = max(start - _CONTEXT, len(text) - LONGEST_HELD, 0)
-        begun = BEGUN.search(text, window) if may_hold_key(text[window:]) else None
+        begun = begun_key().search(text, window) if may_hold_key(text[window:]) else None
         places = [len(text)] if begun is None else [max(_secret_of(begun)[0], start)]
         return min((*places, *self._beginnings(text, start)))
 
@@ -197,6 +195,10 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _forms(value: str) -> set[str]:
     """How a value stands in text: as it is, in JSON, in a URL, and as bytes that are read as Latin-1."""
+    # Not for whoever only asks for help.
+    import json
+    from urllib.parse import quote
+
     as_bytes = value.encode("utf-8", "surrogatepass").decode("latin-1")
     in_json = (json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
     return {value, *in_json, quote(value, safe="", errors="replace"), as_bytes}

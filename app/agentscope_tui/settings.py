@@ -215,6 +215,15 @@ class UiSettings(_Section):
     notify: Literal["off", "bell", "desktop"]
 
 
+class ServeSettings(_Section):
+    """Where `agentscope serve` listens."""
+
+    host: str
+    port: int = Field(ge=0, le=65535)
+    remote: bool
+    tabs: int = Field(ge=1, le=64)
+
+
 class LogSettings(_Section):
     """The log file."""
 
@@ -234,4 +243,5 @@ class Settings(_Section):
     dataset: DatasetSettings
     grading: GradingSettings
     ui: UiSettings
+    serve: Annotated[ServeSettings, NeedsTrust()]
     log: LogSettings

@@ -54,6 +54,7 @@ def remember_trust(state: Path, file: Path, digest: str) -> None:
     draft = store.with_suffix(f".{os.getpid()}")
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft.touch(mode=0o600)
         draft.write_text(json.dumps(trusted, indent=1), encoding="utf-8")
         draft.replace(store)
     except OSError as error:

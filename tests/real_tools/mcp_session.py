@@ -67,8 +67,10 @@ class HttpServer:
     async def start(self) -> None:
         env = {**os.environ, "PORT": str(self._port)}
         run = self._host.run(self._argv, cwd=self._folder, env=env, timeout=None, on_output=_nothing)
-        self._running = asyncio.create_task(run)
-        await wait_until(self._listens, f"a server at port {self._port}", seconds=60)
+        running = self._running = asyncio.create_task(run)
+        where = f"a server at port {self._port}"
+        await wait_until(lambda: running.done() or self._listens(), where, seconds=60)
+        assert not running.done(), "the server ended"
 
     async def stop(self) -> None:
         if self._running is not None:

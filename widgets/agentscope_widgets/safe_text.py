@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 # C0 without tab and newline, DEL and C1, soft hyphen, Arabic letter mark, Hangul fillers, Khmer inherent
 # vowels, Mongolian selectors, zero-width and bidirectional characters, line and paragraph separators,
@@ -32,6 +33,15 @@ _LINE_LOOKAHEAD = 4
 """Characters read for each one shown: symbols only lengthen text, so joints are all that may shorten it."""
 
 
+_cover: Callable[[str], str] = str
+
+
+def cover_with(cover: Callable[[str], str]) -> None:
+    """Have `cover` take out of every text what nobody may see, such as keys; `str` takes out nothing."""
+    global _cover
+    _cover = cover
+
+
 def safe_text(text: str) -> str:
     """`text` with every control, bidirectional and invisible character as a visible symbol.
 
@@ -39,6 +49,7 @@ def safe_text(text: str) -> str:
     `⟨U+202E⟩`; of more than four combining marks on one character the rest is counted. Joiners and
     selectors inside emoji are left out. The width in cells is then the sum over the characters.
     """
+    text = _cover(text)
     if text.isascii():
         return _ASCII_CONTROL.sub(_symbol, text)
     return _SHOW.sub(_symbol, _EMOJI_JOINT.sub("", text))

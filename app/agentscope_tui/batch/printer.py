@@ -13,6 +13,7 @@ from agentscope_tui.events import (
     Interrupted,
     LimitReached,
     LlmRequestSent,
+    RecordingChanged,
     RetryScheduled,
     SessionEnded,
     SessionEvent,
@@ -79,6 +80,8 @@ class TranscriptPrinter:
                 self._line(f"  ! {event.reason}: {wait}")
             case ErrorOccurred():
                 self._line(f"  ! {event.source} error: {event.message}")
+            case RecordingChanged(status="resumed"):
+                self._line(f"  · recording goes on: {event.gap}")
             case Graded():
                 verdict = f"error: {event.error}" if event.error else f"{event.reward:g}"
                 self._line(

@@ -18,6 +18,7 @@ from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.events import SessionEvent, event_to_json
 from agentscope_tui.options import Options
+from agentscope_tui.printable import printable
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.state import SessionState
 
@@ -55,12 +56,12 @@ async def _run(launcher: Launcher, dataset: Dataset, options: Options) -> int:
         loop.add_signal_handler(number, main.cancel)
     await _refuse_unconfined(launcher)
     if guesses := dataset.columns.guesses:
-        print(f"agentscope: columns: {guesses}", file=sys.stderr)
+        print(f"agentscope: columns: {printable(guesses)}", file=sys.stderr)
     failed = False
     with _output(options) as shows:
         for row in _rows(dataset, options):
             if isinstance(row, RowError):
-                print(f"agentscope: {row}", file=sys.stderr)
+                print(f"agentscope: {printable(str(row))}", file=sys.stderr)
                 failed = True
             else:
                 failed |= not await _run_row(launcher, row, shows)
@@ -86,7 +87,7 @@ async def _run_row(launcher: Launcher, task: Task, shows: list[Show]) -> bool:
             await opened.start()
             await opened.session.settled()
     except UserError as error:
-        print(f"agentscope: row {task.index}: {error}", file=sys.stderr)
+        print(f"agentscope: row {task.index}: {printable(str(error))}", file=sys.stderr)
         return False
     return state.outcome == "completed" and state.grade_error is None and state.status != "failed"
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from agentscope_tui.secrets import opens_something
 
+
 def runner_environment(
     environ: Mapping[str, str], secrets: Collection[str] = (), passed: Collection[str] = ()
 ) -> dict[str, str]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 from agentscope_tui import __version__
-from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.config import DEFAULT, Config
 from agentscope_tui.confining import agree_unconfined, command_limits, sandbox_of, unconfined_reason
@@ -20,7 +19,6 @@ from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.source import open_dataset
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.events import ErrorOccurred
 from agentscope_tui.folders import open_state_dir, sessions_dir
 from agentscope_tui.grading.factory import parse_grader
 from agentscope_tui.grading.grader import Grader
@@ -45,7 +43,7 @@ from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
-from agentscope_tui.store.recorder import Recorder
+from agentscope_tui.store.recorded_bus import recorded_bus
 from agentscope_tui.store.scratch import copy_of, seed_of
 from agentscope_tui.tools.local import LocalTools
 from agentscope_tui.tools.skills import load_skills, skill_index
@@ -189,9 +187,7 @@ class Launcher:
             result_cap=settings.tools.result_cap,
             limits=command_limits(settings.tools.limits),
         )
-        recorder = Recorder(folder.path, on_error=lambda error: _tell_loss(bus, error))
-        bus = EventBus(session_id, clock=self._clock, backlog=recorder)
-        bus.subscribe(recorder)
+        bus, recorder = recorded_bus(folder.path, session_id, self._clock)
         runner_log = RunnerLog(bus.publish)
         try:
             offered = await offered_tools(
@@ -315,16 +311,6 @@ def _open_dataset(config: Config, path: Path) -> Dataset:
 
 def _replay_of(session: OpenSession) -> Replay:
     return Replay(recorded_turns(session.recorder.read(1, session.bus.last_seq)))
-
-
-def _tell_loss(bus: EventBus, error: OSError) -> None:
-    log.error("recording failed", exc_info=error)
-    bus.publish(
-        ErrorOccurred(
-            source="recorder",
-            message=f"recording stopped: {error.strerror or error}. The session goes on, but is not kept.",
-        )
-    )
 
 
 def _folder(name: str) -> Path:

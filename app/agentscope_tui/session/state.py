@@ -22,6 +22,7 @@ from agentscope_tui.events import (
     LlmRequestSent,
     ModelChanged,
     Paused,
+    RecordingChanged,
     Resumed,
     RetryScheduled,
     RunnerConnected,
@@ -82,6 +83,8 @@ class SessionState:
         self.last_error: str | None = None
         self.answer: str | None = None
         self.last_seq = 0
+        self.recorded = True
+        """Whether what happens is kept on disk."""
         self.runner = RunnerView()
         self._overridden: dict[str, Any] = {}
         self._exchanges = Exchanges()
@@ -190,6 +193,10 @@ class SessionState:
                 self._on_graded(event)
             case AgentNote():
                 self._note(event, "note", event.text)
+            case RecordingChanged():
+                self.recorded = event.status == "resumed"
+                if self.recorded:
+                    self._note(event, "recording goes on", event.gap)
             case RunnerConnected() | RunnerHealth() | RunnerLogged():
                 self.runner.apply(event)
             case SessionEnded():

@@ -1,140 +1,194 @@
 """The recorder: a session's events as append-only JSON lines, written in batches off the loop.
 
 A batch is on disk (not synced) within 100 ms; `flush` writes at once. When writing fails the session goes
-on and the loss is told once.
+on: the loss is told once, the events are kept in memory, up to a bound, and writing is tried again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
+import logging
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from agentscope_tui.events import SessionEvent, event_from_json, event_to_json
+from agentscope_tui.store.line_file import LineFile
+from agentscope_tui.store.lock import FolderLock
+
+log = logging.getLogger(__name__)
 
 DELAY = 0.05
+RETRY = 1.0
+"""Seconds between two attempts to write while the disk refuses."""
 HIGH_WATER = 8 * 1024 * 1024
 """Bytes that may wait to be written before the session has to stop reading frames."""
+MOST_KEPT = 32 * 1024 * 1024
+"""Bytes that wait for a disk that refuses to be written; the events after them are lost."""
 INDEX_EVERY = 64
 _FLUSHED = frozenset({"paused", "state", "session_ended"})
 """Kinds after which a user may look at the file: written at once."""
 
 
+class Lost(NamedTuple):
+    """The numbers of the events that are not in the recording, both included."""
+
+    first: int
+    last: int
+
+
+class _Line(NamedTuple):
+    seq: int
+    data: bytes
+
+
 class Recorder:
     """Writes `events.jsonl` in a session's folder. Subscribe it to the bus before the first event."""
 
-    def __init__(self, folder: Path, *, on_error: Callable[[OSError], None]) -> None:
-        """Creates the file (mode 0600).
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        on_error: Callable[[OSError], None],
+        on_resumed: Callable[[Lost | None], None],
+    ) -> None:
+        """Locks the folder and creates the file (mode 0600).
+
+        `on_error` is called when writing has failed, once until `on_resumed` is, with what was lost meanwhile.
 
         Raises:
+            SessionInUse: another process writes it.
             OSError: the folder cannot be written.
         """
         self.path = folder / "events.jsonl"
         self._on_error = on_error
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        self._waiting: list[bytes] = []
+        self._on_resumed = on_resumed
+        self._lock = FolderLock(folder)
+        try:
+            self._file = LineFile(self.path)
+        except OSError:
+            self._lock.release()
+            raise
+        self._waiting: deque[_Line] = deque()
         self._waiting_size = 0
         self._size = 0
         self._taken = 0
         self._recorded = 0
+        self._lost: Lost | None = None
         self._places: list[tuple[int, int]] = []
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
+        self._end = asyncio.Event()
         self._written = asyncio.Condition()
-        self._failed = False
-        self._closing = False
+        self._failing = False
         self._writer = asyncio.create_task(self._write_batches(), name="recorder")
 
     def __call__(self, event: SessionEvent) -> None:
         """The bus callback: takes one event, never waits."""
-        if self._failed or self._closing:
+        if self._end.is_set():
             return
-        line = event_to_json(event).encode() + b"\n"
+        data = event_to_json(event).encode() + b"\n"
+        self._taken = event.seq
+        if self._failing and (self._lost or self._waiting_size + len(data) > MOST_KEPT):
+            self._lost = Lost(self._lost.first if self._lost else event.seq, event.seq)
+            return
         if event.seq % INDEX_EVERY == 1 or not self._places:
             self._places.append((event.seq, self._size))
-        self._waiting.append(line)
-        self._waiting_size += len(line)
-        self._size += len(line)
-        self._taken = event.seq
+        self._waiting.append(_Line(event.seq, data))
+        self._waiting_size += len(data)
+        self._size += len(data)
         self._wake.set()
         if event.kind in _FLUSHED:
             self._hurry.set()
 
     @property
     def recorded(self) -> int:
-        """The number of the newest event that is in the file."""
-        return self._recorded
+        """The number of the newest event that is in the file, or lost."""
+        return self._lost.last if self._lost else self._recorded
 
     async def flush(self) -> None:
-        """Return once everything taken so far is written (or writing has failed)."""
+        """Return once everything taken so far is written, or writing has failed."""
         taken = self._taken
         self._hurry.set()
         async with self._written:
-            await self._written.wait_for(lambda: self._recorded >= taken or self._failed)
+            await self._written.wait_for(lambda: self._recorded >= taken or self._failing)
 
     async def caught_up(self) -> None:
-        """Return at once, unless the recorder is far behind: then when it is not any more."""
+        """Return at once, unless the recorder is far behind: then when it is not any more, or cannot write."""
         if self._waiting_size > HIGH_WATER:
             async with self._written:
-                await self._written.wait_for(lambda: self._waiting_size <= HIGH_WATER or self._failed)
+                await self._written.wait_for(lambda: self._waiting_size <= HIGH_WATER or self._failing)
 
     def read(self, first: int, last: int) -> list[SessionEvent]:
-        """The recorded events with `first <= seq <= last` (the bus's backlog)."""
+        """The events with `first <= seq <= last` that are not lost (the bus's backlog)."""
         place = bisect_right(self._places, (first, self._size)) - 1
         if place < 0 or first > last:
             return []
         events: list[SessionEvent] = []
-        with self.path.open("rb") as file:
-            file.seek(self._places[place][1])
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                event = event_from_json(line)
-                if event.seq > last:
+        if first <= self._recorded:
+            # The file may be ahead: a batch counts as recorded when all of it is written.
+            in_file = min(last, self._recorded)
+            for event in map(event_from_json, self._file.lines(self._places[place][1])):
+                if event.seq > in_file:
                     break
                 if event.seq >= first:
                     events.append(event)
-        return events
+        return events + [event_from_json(line.data) for line in self._waiting if first <= line.seq <= last]
 
     async def aclose(self) -> None:
-        """Write what waits and close the file."""
-        if not self._closing:
-            self._closing = True
+        """Write what waits and close the file. What a disk that refuses does not take now is lost."""
+        if not self._end.is_set():
+            self._end.set()
             self._wake.set()
             self._hurry.set()
             await self._writer
-            os.close(self._file)
+            if self._failing:
+                log.error("%s lacks its end: events from number %d on", self.path, self._recorded + 1)
+            self._file.close()
+            self._lock.release()
 
     async def _write_batches(self) -> None:
-        while not self._closing or self._waiting:
+        while not self._end.is_set() or self._waiting:
             await self._wake.wait()
-            if not self._closing:
+            if not self._end.is_set():
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._hurry.wait(), DELAY)
             self._wake.clear()
             self._hurry.clear()
-            batch, self._waiting = self._waiting, []
-            taken = self._taken
-            failure: OSError | None = None
-            try:
-                if batch:
-                    await asyncio.to_thread(self._write, b"".join(batch))
-                self._recorded = taken
-            except OSError as error:
-                failure = error
-                self._failed = True
-                self._waiting.clear()
+            failure = await self._write_waiting()
             async with self._written:
-                self._waiting_size = sum(map(len, self._waiting))
                 self._written.notify_all()
-            if failure is not None:
-                self._on_error(failure)
+            if failure is None:
+                continue
+            if self._end.is_set():
                 return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._end.wait(), RETRY)
+            self._wake.set()
 
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._file, view) :]
+    async def _write_waiting(self) -> OSError | None:
+        """Write all that waits; the reason where it could not be written."""
+        batch, before = list(self._waiting), self._file.size
+        failure: OSError | None = None
+        try:
+            await asyncio.to_thread(self._file.append, b"".join(line.data for line in batch))
+        except OSError as error:
+            failure = error
+        written = self._file.size - before
+        while written:
+            line = self._waiting.popleft()
+            written -= len(line.data)
+            self._waiting_size -= len(line.data)
+            self._recorded = line.seq
+        if failure is not None and not self._failing:
+            self._failing = True
+            self._on_error(failure)
+        elif failure is None and self._failing:
+            self._failing = False
+            lost, self._lost = self._lost, None
+            self._recorded = lost.last if lost else self._recorded
+            self._on_resumed(lost)
+        return failure

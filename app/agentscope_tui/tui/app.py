@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.events import Event, Key
 from textual.worker import WorkerFailed
 
@@ -19,6 +20,7 @@ from agentscope_tui.errors import UsageError
 from agentscope_tui.options import Options
 from agentscope_tui.printable import printable
 from agentscope_tui.resources import styles_dir
+from agentscope_tui.secrets import MASKER
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.trust import UntrustedFile
 from agentscope_tui.tui.attention import Attention
@@ -30,6 +32,7 @@ from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
 from agentscope_tui.tui.themes import THEMES
 from agentscope_tui.tui.workspace import Workspace
+from agentscope_widgets.safe_text import cover_with
 
 
 class AgentScopeApp(App[None]):
@@ -49,8 +52,16 @@ class AgentScopeApp(App[None]):
         ),
     ]
 
-    def __init__(self, config: Config, options: Options, launcher: Launcher, dataset: Dataset) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        config: Config,
+        options: Options,
+        launcher: Launcher,
+        dataset: Dataset,
+        driver: type[Driver] | None = None,
+    ) -> None:
+        super().__init__(driver_class=driver)
+        cover_with(MASKER.mask)
         if "NO_COLOR" in config.environ:
             self.animation_level = "none"
         elif "TEXTUAL_ANIMATIONS" not in config.environ:
@@ -78,6 +89,10 @@ class AgentScopeApp(App[None]):
         layout = Remembered(self._config.state / "layout.json")
         screen = DebuggerScreen(self.workspace, self._history, layout, self._keys, first_row=first)
         self.push_screen(screen)
+
+    def notify(self, message: str, **options: Any) -> None:
+        """A toast, without secrets."""
+        super().notify(MASKER.mask(message), **options)
 
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key) and not event.is_forwarded:
@@ -121,23 +136,30 @@ class AgentScopeApp(App[None]):
         await self.workspace.aclose()
 
 
-def run_app(config: Config, options: Options) -> int:
+def run_app(config: Config, options: Options, page: tuple[int, int] | None = None) -> int:
     """Open the app on a dataset; returns the exit code once it is left.
+
+    It is on the terminal, or on a page of `agentscope serve` of `page` columns and rows.
 
     Raises:
         UserError: the dataset, the row or the theme cannot be had.
         Exception: the defect that ended the app; the terminal is restored.
     """
-    if config.untrusted is not None:
+    driver: type[Driver] | None = None
+    if page is not None:
+        from agentscope_tui.serve.driver import PageDriver
+
+        driver = PageDriver
+    elif config.untrusted is not None:
         config = _ask_for_trust(config, config.untrusted)
     launcher, dataset = open_rows(config, options)
-    app = AgentScopeApp(config, options, launcher, dataset)
+    app = AgentScopeApp(config, options, launcher, dataset, driver)
     theme = config.settings.ui.theme
     if theme not in app.available_themes:
         raise UsageError(
             f"no theme is called {theme!r}: use one of {', '.join(sorted(app.available_themes))}"
         )
-    app.run()
+    app.run(size=page)
     if app.crash is not None:
         raise app.crash
     return app.return_code or 0

@@ -7,6 +7,8 @@ import logging
 import os
 from pathlib import Path
 
+from agentscope_tui.secrets import MASKER
+
 log = logging.getLogger(__name__)
 
 KEPT = 500
@@ -35,6 +37,6 @@ class MessageHistory:
         try:
             descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-                file.write(json.dumps(text) + "\n")
+                file.write(json.dumps(MASKER.mask(text)) + "\n")
         except OSError as error:
             log.warning("cannot write the message history %s: %s", self._file, error)

@@ -84,6 +84,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "runner_connected": {"hello": {"pi_version": "1", "deep": [{}]}, "profile": "pi", "patience": 285.0},
     "runner_health": {"answering": False, "seconds": 10.0},
     "runner_log": {"stream": "stderr", "text": "a\nb\n"},
+    "recording": {"status": "resumed", "lost_first": 3, "lost_last": 9},
     "error": {"source": "model", "message": "m", "detail": "d", "call": 1},
     "graded": {"grader": "exact", "turn": 1, "reward": 0.0, "error": None},
     "session_ended": {"status": "failed", "reason": "r"},

@@ -25,7 +25,7 @@ async def floods(arguments: dict[str, Any], on_output: OnOutput) -> ToolOutcome:
 
 async def test_the_fold_of_the_recording_is_the_fold_of_the_session(tmp_path: Path) -> None:
     (tmp_path / "outputs").mkdir()
-    recorder = Recorder(tmp_path, on_error=lambda error: None)
+    recorder = Recorder(tmp_path, on_error=lambda error: None, on_resumed=lambda lost: None)
     bus = EventBus("recorded", backlog=recorder, tail=16)
     bus.subscribe(recorder)
     late = bus.subscription()

@@ -12,7 +12,9 @@ import pytest
 
 from agentscope_tui.bus import EventBus
 from agentscope_tui.events import SessionEvent, StateChanged, Submitted, event_to_json
+from agentscope_tui.store import line_file
 from agentscope_tui.store import recorder as module
+from agentscope_tui.store.lock import SessionInUse
 from agentscope_tui.store.recorder import Recorder
 from waiting import wait_until
 
@@ -25,7 +27,7 @@ async def record(tmp_path: Path) -> AsyncIterator[Make]:
 
     def make() -> tuple[EventBus, Recorder, list[SessionEvent], list[OSError]]:
         errors: list[OSError] = []
-        recorder = Recorder(tmp_path, on_error=errors.append)
+        recorder = Recorder(tmp_path, on_error=errors.append, on_resumed=print)
         open_ones.append(recorder)
         bus, events = EventBus("s", backlog=recorder, tail=10), list[SessionEvent]()
         bus.subscribe(recorder)
@@ -110,40 +112,24 @@ async def test_a_subscription_far_behind_sees_every_event(record: Make) -> None:
 
 
 async def test_a_recording_is_private_and_new(record: Make, tmp_path: Path) -> None:
-    _, recorder, _, _ = record()
+    before = os.umask(0o777)
+    try:
+        _, recorder, _, _ = record()
+    finally:
+        os.umask(before)
     assert stat.S_IMODE(recorder.path.stat().st_mode) == 0o600
-    with pytest.raises(FileExistsError):
-        Recorder(tmp_path, on_error=print)
+    with pytest.raises(SessionInUse, match="is open in another agentscope"):
+        Recorder(tmp_path, on_error=print, on_resumed=print)
 
 
 async def test_a_folder_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        Recorder(tmp_path / "nowhere", on_error=print)
-
-
-async def test_a_failing_disk_is_told_once_and_nobody_waits_for_it(
-    record: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bus, recorder, events, errors = record()
-    bus.publish(say("kept"))
-    await recorder.flush()
-
-    def full(descriptor: int, data: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(module.os, "write", full)
-    for number in range(20):
-        bus.publish(say(str(number)))
-        await recorder.flush()
-        await recorder.caught_up()
-    await wait_until(lambda: errors, "the error")
-    assert [error.strerror for error in errors] == ["No space left on device"]
-    assert bus.subscription().drain() == events
+        Recorder(tmp_path / "nowhere", on_error=print, on_resumed=print)
 
 
 async def test_short_writes_are_completed(record: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = os.write
-    monkeypatch.setattr(module.os, "write", lambda descriptor, data: write(descriptor, bytes(data[:7])))
+    write = os.pwrite
+    monkeypatch.setattr(line_file.os, "pwrite", lambda to, data, place: write(to, bytes(data[:7]), place))
     bus, recorder, events, _ = record()
     bus.publish(say("a longer answer than seven bytes"))
     await recorder.flush()

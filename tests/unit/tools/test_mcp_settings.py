@@ -30,7 +30,7 @@ FUNCTIONS = "def double(number: int) -> int:\n    return number * 2\n"
 def settings_of(folder: Path, tools: dict[str, Any], *, trust: bool = True, **flags: Any) -> Config:
     """The settings of a working folder whose file has these tools."""
     calls = [{"name": "seen"}, {"name": "double", "arguments": {"number": 21}}]
-    replies = [{"calls": calls}, {"text": "done"}]
+    replies = [{"tool_calls": calls}, {"text": "done"}]
     (folder / "script.yaml").write_text(yaml.safe_dump({"scripts": [{"replies": replies}]}))
     (folder / "rows.jsonl").write_text(json.dumps({"user_prompt": "go", "mcp": "touch mine"}) + "\n")
     (folder / "agentscope.yaml").write_text(yaml.safe_dump({"tools": tools}))

@@ -18,6 +18,8 @@ def segments_of(state: SessionState, now: datetime) -> list[Segment]:
     segments: list[Segment] = [_doing(state, now), (state.mode + (" fine" if state.fine else ""), "muted")]
     if not state.runner.answering:
         segments.insert(0, ("RUNNER NOT ANSWERING", "error"))
+    if not state.recorded:
+        segments.insert(0, ("NOT RECORDED", "error"))
     if state.holds and (patience := state.holds[0].patience) is not None:
         left = patience - (now - state.holds[0].at).total_seconds()
         segments.append((f"the runner waits {seconds(max(left, 0.0))} more", "warning"))

@@ -1,0 +1,253 @@
+"""The web server: a page, its script, and a websocket for each page that drives an app of its own.
+
+The page's script and fonts are those of textual-serve. Its server is not used: it has no door, ends no app that
+does not end by itself, and prints what an app says onto the terminal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import importlib.resources
+import logging
+import socket
+import string
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from aiohttp import WSMsgType, web
+from aiohttp.typedefs import Handler
+
+from agentscope_tui.printable import printable
+from agentscope_tui.serve.door import Door
+from agentscope_tui.serve.tab import END_SECONDS, Tab
+
+log = logging.getLogger(__name__)
+
+_CONNECTIONS = 100
+"""Connections at once; further ones are closed."""
+_REQUEST_SECONDS = 10.0
+"""How long a connection may take for its first request."""
+_IDLE_SECONDS = 15.0
+"""How long a connection is kept for the next request."""
+_HEARTBEAT = 15.0
+"""Seconds between pings of a page; half as long without an answer, and it is taken for closed."""
+_HEADER = 4096
+"""Bytes of the request line, and of one header."""
+_HEADERS = 64
+_MESSAGE = 4 << 20
+"""Bytes of one message of a page: a paste."""
+_WIDEST = 1000
+"""Columns and rows of a page's terminal."""
+_FONT_SIZE = 16
+_CLOSE_SECONDS = 1.0
+
+
+class PageServer:
+    """Serves an app. `command(width, height)` is what starts it for a page of that size.
+
+    Use `start`, then `aclose`.
+    """
+
+    def __init__(
+        self,
+        command: Callable[[int, int], Sequence[str]],
+        door: Door,
+        *,
+        tabs: int,
+        environ: Mapping[str, str],
+        title: str,
+    ) -> None:
+        """`tabs` is the most pages at once; `environ` is what apps get."""
+        self._command = command
+        self._door = door
+        self._most = tabs
+        self._environ = environ
+        self._title = title
+        self._tabs: set[Tab] = set()
+        self._asked: WeakSet[asyncio.BaseProtocol] = WeakSet()
+        self._leaving = asyncio.Event()
+        self._runner: web.AppRunner | None = None
+        self._listener: asyncio.Server | None = None
+
+    async def start(self, bound: socket.socket) -> None:
+        """Serve at a socket that is bound, and listens."""
+        self._runner = web.AppRunner(
+            self._application(),
+            access_log=None,  # it would keep the token
+            handle_signals=False,
+            shutdown_timeout=END_SECONDS + 2 * _CLOSE_SECONDS,
+            keepalive_timeout=_IDLE_SECONDS,
+            lingering_time=0,
+            max_line_size=_HEADER,
+            max_field_size=_HEADER,
+            max_headers=_HEADERS,
+        )
+        await self._runner.setup()
+        self._listener = await asyncio.get_running_loop().create_server(self._accept, sock=bound)
+
+    async def aclose(self) -> None:
+        """Accept nothing more, end every app in order, and close every connection."""
+        self._leaving.set()
+        if self._listener is not None:
+            self._listener.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _application(self) -> web.Application:
+        inside = web.Application()
+        static = Path(str(importlib.resources.files("textual_serve") / "static"))
+        inside.add_routes(
+            [web.get("/", self._page), web.get("/ws", self._websocket), web.static("/static", static)]
+        )
+        application = web.Application(middlewares=[self._guard], client_max_size=1)
+        application.add_subapp(f"/{self._door.token}", inside)
+        return application
+
+    def _accept(self) -> asyncio.BaseProtocol:
+        """The protocol for a new connection."""
+        server = self._runner.server if self._runner is not None else None
+        if server is None or len(server.connections) >= _CONNECTIONS:
+            return _Refused()
+        protocol = server()
+
+        def look() -> None:
+            if protocol not in self._asked:
+                protocol.force_close()
+
+        asyncio.get_running_loop().call_later(_REQUEST_SECONDS, look)
+        return protocol
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        self._asked.add(request.protocol)
+        refusal = self._door.refusal(
+            request.path,
+            host=request.headers.get("Host", ""),
+            origin=request.headers.get("Origin"),
+            websocket="Upgrade" in request.headers,
+        )
+        if refusal:
+            response: web.StreamResponse = web.Response(status=403, text=f"{refusal}\n")
+            response.force_close()
+        else:
+            try:
+                response = await handler(request)
+            except web.HTTPException as answer:
+                response = answer
+        if not response.prepared:
+            response.headers.update(_HEADERS_OF_ALL)
+        return response
+
+    async def _page(self, request: web.Request) -> web.Response:
+        if len(self._tabs) >= self._most:
+            return web.Response(status=503, text=f"{self._full()}\n")
+        page = string.Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+        websocket = f"ws://{request.host}/{self._door.token}/ws"
+        text = page.substitute(
+            title=html.escape(self._title),
+            websocket=html.escape(websocket),
+            font_size=_number(request.query.get("fontsize", ""), _FONT_SIZE),
+        )
+        response = web.Response(text=text, content_type="text/html")
+        response.headers["Content-Security-Policy"] = (
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+            f"img-src 'self' data:; connect-src {websocket}; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return response
+
+    def _full(self) -> str:
+        return f"{self._most} pages are open, and no more are served: close one, or raise serve.tabs"
+
+    async def _websocket(self, request: web.Request) -> web.StreamResponse:
+        if len(self._tabs) >= self._most:
+            return web.Response(status=503, text=f"{self._full()}\n")
+        width, height = (_number(request.query.get(name, ""), 0) for name in ("width", "height"))
+        tab = Tab(self._command(width or 80, height or 24), self._environ)
+        self._tabs.add(tab)
+        page = web.WebSocketResponse(heartbeat=_HEARTBEAT, timeout=_CLOSE_SECONDS, max_msg_size=_MESSAGE)
+        try:
+            await page.prepare(request)
+            await tab.start()
+            await self._until_one_ends(_draw(tab, page), _type(page, tab), self._leaving.wait())
+        finally:
+            await tab.aclose()
+            self._tabs.discard(tab)
+            with suppress(TimeoutError):
+                # A page that takes nothing any more cannot be told.
+                async with asyncio.timeout(2 * _CLOSE_SECONDS):
+                    await page.close()
+        return page
+
+    @staticmethod
+    async def _until_one_ends(*works: Coroutine[Any, Any, object]) -> None:
+        tasks = [asyncio.ensure_future(work) for work in works]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        for task in done:
+            task.result()
+
+
+class _Refused(asyncio.Protocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
+
+
+async def _draw(tab: Tab, page: web.WebSocketResponse) -> None:
+    """Send to the page what the app draws, and at last why it ended, if it was not in order."""
+    with suppress(ConnectionError):
+        async for data in tab.output():
+            await page.send_bytes(data)
+        failure = printable(await tab.failure())
+        if failure:
+            print(f"agentscope: {failure}")
+            await page.send_bytes(f"\x1b[?1049l\x1b[2J\x1b[H{failure}\r\n".encode())
+
+
+async def _type(page: web.WebSocketResponse, tab: Tab) -> None:
+    """Give the app what the page sends, until the page is closed."""
+    async for message in page:
+        if message.type is not WSMsgType.TEXT:
+            continue
+        try:
+            word = message.json()
+        except ValueError:
+            continue
+        match word:
+            case ["stdin", str(text)]:
+                await tab.type(text)
+            case ["resize", {"width": int(width), "height": int(height)}]:
+                await tab.tell(type="resize", width=_within(width), height=_within(height))
+            case ["focus" | "blur" as change, *_]:
+                await tab.tell(type=change)
+            case ["ping", str(sent)]:
+                await page.send_json(["pong", sent])
+
+
+def _number(text: str, otherwise: int) -> int:
+    """The number that a page sent, if it is one that can be."""
+    return _within(int(text)) if text.isascii() and text.isdigit() and len(text) < 6 else otherwise
+
+
+def _within(size: int) -> int:
+    return max(1, min(size, _WIDEST))
+
+
+_HEADERS_OF_ALL = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""The token is in the address: no other site, no cache and no frame gets to know it."""
