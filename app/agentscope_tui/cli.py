@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from agentscope_tui import __version__
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.options import SETTING_FLAGS, Options
+from agentscope_tui.options import PAGE_COMMAND, SERVE_FLAGS, SETTING_FLAGS, Options
 from agentscope_tui.printable import printable
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ commands:
   agentscope run DATASET    run rows without a screen     (agentscope run --help)
   agentscope check DATASET  read all rows: columns, sizes, duplicates, bad rows (agentscope check --help)
   agentscope init [DIR]     write a small Python agent, a dataset and settings to start from
+  agentscope serve DATASET  the app in a browser            (agentscope serve --help)
   agentscope models         show the providers that --model knows (agentscope models --help)
   agentscope doctor         check a runner of your own      (agentscope doctor --help)
   agentscope config         show every setting, its value and where it came from
@@ -36,7 +37,7 @@ examples:
   agentscope tasks.jsonl --command "python agent.py {user_prompt}"
   agentscope run tasks.jsonl --row 3 --events -   one row, events as JSON lines
 """
-_COMMANDS = ("run", "check", "init", "config", "models", "doctor")
+_COMMANDS = ("run", "check", "init", "config", "models", "doctor", "serve")
 _SETTINGS_GROUP = "settings (each is also in the settings files: agentscope config)"
 _RUN_EPILOG = """\
 A readable transcript goes to standard output, or the events as JSON lines with --events.
@@ -86,18 +87,19 @@ def _dispatch(words: list[str]) -> int:
             return _show_models(rest)
         case ["doctor", *rest]:
             return _examine_runner(rest)
+        case ["serve", *rest]:
+            return _serve(rest)
+        case [word, size, *rest] if word == PAGE_COMMAND:
+            width, _, height = size.partition("x")
+            return _open_app(rest, page=(int(width), int(height)))
         case _:
             return _open_app(words)
 
 
-def _open_app(words: list[str]) -> int:
+def _open_app(words: list[str], *, page: tuple[int, int] | None = None) -> int:
     parser = _parser("agentscope", "A step debugger for LLM agents, in the terminal.", _EPILOG)
     parser.add_argument("--version", action="version", version=f"agentscope {__version__}")
-    _add_dataset(parser)
-    parser.add_argument(
-        "--row", type=_index, action="append", metavar="N", help="open this row at once (index from 0)"
-    )
-    _add_settings(parser, screen=True)
+    _add_app(parser)
     parsed = _parse(parser, words)
     if parsed is None:
         return 0
@@ -105,7 +107,8 @@ def _open_app(words: list[str]) -> int:
         raise UsageError(f"the command goes first: agentscope {parsed.dataset} ...")
     if len(parsed.row or ()) > 1:
         raise UsageError("the app opens one row at once: use --row once, or `agentscope run` for many")
-    if not (_keys_arrive(parsed.dataset) and all(map(_is_terminal, (sys.stdout, sys.stderr)))):
+    on_terminal = _keys_arrive(parsed.dataset) and all(map(_is_terminal, (sys.stdout, sys.stderr)))
+    if not on_terminal and page is None:
         raise UsageError(
             "the app needs a terminal: without one, use `agentscope run` (agentscope run --help)"
         )
@@ -113,7 +116,26 @@ def _open_app(words: list[str]) -> int:
     _start_log(config)
     from agentscope_tui.tui.app import run_app
 
-    return run_app(config, Options(parsed.dataset, tuple(parsed.row or ())))
+    return run_app(config, Options(parsed.dataset, tuple(parsed.row or ()), page=page))
+
+
+def _serve(words: list[str]) -> int:
+    about = "The app in a browser on this machine: prints its address. Each page has an app of its own."
+    parser = _parser("agentscope serve", about, "ctrl+c ends it, with all sessions. More: docs/serve.md")
+    _add_server(parser)
+    _add_app(parser)
+    parsed = _parse(parser, words)
+    if parsed is None:
+        return 0
+    config = _load(parsed)
+    _warn(config)
+    _start_log(config)
+    from agentscope_tui.serve.command import serve
+
+    own = _parser("agentscope serve", "", "", add_help=False)
+    _add_server(own)
+    _, of_app = own.parse_known_args(words)
+    return serve(config, Options(parsed.dataset, tuple(parsed.row or ())), of_app)
 
 
 def _run(words: list[str]) -> int:
@@ -229,13 +251,14 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
-def _parser(prog: str, about: str, epilog: str) -> _Parser:
+def _parser(prog: str, about: str, epilog: str, *, add_help: bool = True) -> _Parser:
     return _Parser(
         prog=prog,
         description=about,
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
+        add_help=add_help,
     )
 
 
@@ -245,6 +268,22 @@ def _parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namesp
         return parser.parse_args(words)
     except SystemExit:
         return None
+
+
+def _add_app(parser: argparse.ArgumentParser) -> None:
+    _add_dataset(parser)
+    parser.add_argument(
+        "--row", type=_index, action="append", metavar="N", help="open this row at once (index from 0)"
+    )
+    _add_settings(parser, screen=True)
+
+
+def _add_server(parser: argparse.ArgumentParser) -> None:
+    add = partial(parser.add_argument, default=None)
+    add(SERVE_FLAGS["serve.host"], dest="serve.host", metavar="ADDR", help="listen here, not at 127.0.0.1")
+    add(SERVE_FLAGS["serve.port"], dest="serve.port", type=int, metavar="N", help="port; 0: any that is free")
+    about = "allow an ADDR that other machines reach: whoever has the page's address gets a shell as you"
+    add(SERVE_FLAGS["serve.remote"], dest="serve.remote", action="store_const", const=True, help=about)
 
 
 def _add_dataset(parser: argparse.ArgumentParser) -> None:

@@ -45,15 +45,20 @@ SERVE_FLAGS: Mapping[str, str] = {
 }
 """The same for `agentscope serve`, beside the flags of the app."""
 
+PAGE_COMMAND = "serve-page"
+"""The word by which `agentscope serve` opens the app on a page; the size `WIDTHxHEIGHT` follows it."""
+
 
 @dataclass(frozen=True)
 class Options:
     """`dataset` None opens the demo. `rows` are absolute indices; empty: none in the app, all in `run`.
 
     `events` is where `run` writes events as JSON lines: a path, `-` for standard output, None for a
-    readable transcript on standard output.
+    readable transcript on standard output. `page` is the size, in columns and rows, of the page of
+    `agentscope serve` that the app is on; None: it is on a terminal.
     """
 
     dataset: Path | None = None
     rows: tuple[int, ...] = ()
     events: str | None = None
+    page: tuple[int, int] | None = None

@@ -10,26 +10,26 @@ from collections.abc import Mapping, Sequence
 
 from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.options import Options
+from agentscope_tui.options import PAGE_COMMAND, Options
+from agentscope_tui.secrets import MASKER
 from agentscope_tui.serve.door import Door, check_host
 from agentscope_tui.session.launch import open_rows
 from agentscope_tui.settings import ServeSettings
 from agentscope_tui.wire.sockets import Address
-
-PAGE_COMMAND = "serve-page"
-"""The word that makes the command line an app for one page; the size `WIDTHxHEIGHT` follows it."""
 
 
 def serve(config: Config, options: Options, words: Sequence[str]) -> int:
     """Serve the app until ctrl+c; `words` are the app's own part of the command line.
 
     Raises:
-        UserError: the app could not open with these words, the address cannot be had, or a package is missing.
+        UserError: no app could open with these words, the address cannot be had, or a package is missing.
     """
     settings = config.settings.serve
     check_host(settings.host, remote=settings.remote)
     if str(options.dataset) == "-":
-        raise UsageError("rows from standard input cannot be served: each page reads the rows anew, from a file")
+        raise UsageError(
+            "rows from standard input cannot be served: each page reads the rows anew, from a file"
+        )
     _check_rows(config, options)
     asyncio.run(_serve(settings, words, config.environ))
     return 0
@@ -53,6 +53,7 @@ async def _serve(settings: ServeSettings, words: Sequence[str], environ: Mapping
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     bound = _listen(settings.host, settings.port)
     door = Door(settings.host, settings.remote)
+    MASKER.learn([door.token])
 
     def command(width: int, height: int) -> list[str]:
         # -P: no module of the folder that agentscope works in takes the place of one of ours.

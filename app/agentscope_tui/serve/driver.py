@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from textual.app import App
@@ -21,7 +22,7 @@ class PageDriver(WebDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._write = self._send
+        self._write = partial(self._send)
 
     def run_input_thread(self) -> None:
         super().run_input_thread()

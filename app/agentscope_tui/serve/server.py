@@ -1,7 +1,7 @@
 """The web server: a page, its script, and a websocket for each page that drives an app of its own.
 
-The page's script and fonts are those of textual-serve. Its server is not used: it has no door, ends no app that
-does not end by itself, and prints what an app says onto the terminal.
+The page's script and fonts are those of textual-serve. Its server is not used: it has no door, waits
+without end for an app that does not end by itself, and prints what an app says onto the terminal.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
 
 from aiohttp import WSMsgType, web
 from aiohttp.typedefs import Handler
 
 from agentscope_tui.printable import printable
 from agentscope_tui.serve.door import Door
-from agentscope_tui.serve.tab import END_SECONDS, Tab
+from agentscope_tui.serve.tab import END_SECONDS, Tab, open_tab
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +43,7 @@ _WIDEST = 1000
 """Columns and rows of a page's terminal."""
 _FONT_SIZE = 16
 _CLOSE_SECONDS = 1.0
+_PAGE = Path(__file__).parent / "page"
 
 
 class PageServer:
@@ -67,8 +67,8 @@ class PageServer:
         self._most = tabs
         self._environ = environ
         self._title = title
-        self._tabs: set[Tab] = set()
-        self._asked: WeakSet[asyncio.BaseProtocol] = WeakSet()
+        self._open = 0
+        self._silent: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
         self._leaving = asyncio.Event()
         self._runner: web.AppRunner | None = None
         self._listener: asyncio.Server | None = None
@@ -101,7 +101,12 @@ class PageServer:
         inside = web.Application()
         static = Path(str(importlib.resources.files("textual_serve") / "static"))
         inside.add_routes(
-            [web.get("/", self._page), web.get("/ws", self._websocket), web.static("/static", static)]
+            [
+                web.get("/", self._page),
+                web.get("/ws", self._websocket),
+                web.static("/static", static),
+                web.static("/page", _PAGE),
+            ]
         )
         application = web.Application(middlewares=[self._guard], client_max_size=1)
         application.add_subapp(f"/{self._door.token}", inside)
@@ -114,16 +119,18 @@ class PageServer:
             return _Refused()
         protocol = server()
 
-        def look() -> None:
-            if protocol not in self._asked:
-                protocol.force_close()
+        def too_late() -> None:
+            del self._silent[protocol]
+            protocol.force_close()
 
-        asyncio.get_running_loop().call_later(_REQUEST_SECONDS, look)
+        self._silent[protocol] = asyncio.get_running_loop().call_later(_REQUEST_SECONDS, too_late)
         return protocol
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        self._asked.add(request.protocol)
+        silent = self._silent.pop(request.protocol, None)
+        if silent is not None:
+            silent.cancel()
         refusal = self._door.refusal(
             request.path,
             host=request.headers.get("Host", ""),
@@ -143,9 +150,9 @@ class PageServer:
         return response
 
     async def _page(self, request: web.Request) -> web.Response:
-        if len(self._tabs) >= self._most:
+        if self._open >= self._most:
             return web.Response(status=503, text=f"{self._full()}\n")
-        page = string.Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+        page = string.Template((_PAGE / "index.html").read_text(encoding="utf-8"))
         websocket = f"ws://{request.host}/{self._door.token}/ws"
         text = page.substitute(
             title=html.escape(self._title),
@@ -164,36 +171,28 @@ class PageServer:
         return f"{self._most} pages are open, and no more are served: close one, or raise serve.tabs"
 
     async def _websocket(self, request: web.Request) -> web.StreamResponse:
-        if len(self._tabs) >= self._most:
+        if self._open >= self._most:
             return web.Response(status=503, text=f"{self._full()}\n")
-        width, height = (_number(request.query.get(name, ""), 0) for name in ("width", "height"))
-        tab = Tab(self._command(width or 80, height or 24), self._environ)
-        self._tabs.add(tab)
-        page = web.WebSocketResponse(heartbeat=_HEARTBEAT, timeout=_CLOSE_SECONDS, max_msg_size=_MESSAGE)
+        self._open += 1
         try:
+            page = web.WebSocketResponse(heartbeat=_HEARTBEAT, timeout=_CLOSE_SECONDS, max_msg_size=_MESSAGE)
             await page.prepare(request)
-            await tab.start()
-            await self._until_one_ends(_draw(tab, page), _type(page, tab), self._leaving.wait())
+            await self._serve_app(request, page)
+        finally:
+            self._open -= 1
+        return page
+
+    async def _serve_app(self, request: web.Request, page: web.WebSocketResponse) -> None:
+        width, height = (_number(request.query.get(name, ""), 0) for name in ("width", "height"))
+        tab = await open_tab(self._command(width or 80, height or 24), self._environ)
+        try:
+            await _until_one_ends(_draw(tab, page), _type(page, tab), self._leaving.wait())
         finally:
             await tab.aclose()
-            self._tabs.discard(tab)
             with suppress(TimeoutError):
                 # A page that takes nothing any more cannot be told.
                 async with asyncio.timeout(2 * _CLOSE_SECONDS):
                     await page.close()
-        return page
-
-    @staticmethod
-    async def _until_one_ends(*works: Coroutine[Any, Any, object]) -> None:
-        tasks = [asyncio.ensure_future(work) for work in works]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-        for task in done:
-            task.result()
 
 
 class _Refused(asyncio.Protocol):
@@ -201,6 +200,18 @@ class _Refused(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport.close()
+
+
+async def _until_one_ends(*works: Coroutine[Any, Any, object]) -> None:
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    for task in done:
+        task.result()
 
 
 async def _draw(tab: Tab, page: web.WebSocketResponse) -> None:
@@ -246,8 +257,9 @@ def _within(size: int) -> int:
 _HEADERS_OF_ALL = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "clipboard-read=()",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""The token is in the address: no other site, no cache and no frame gets to know it."""
+"""The token is in the address: no other site, no cache and no frame gets to know it. No app reads the clipboard."""

@@ -25,30 +25,22 @@ _LARGEST = 64 << 20
 
 
 class Tab:
-    """Use `start`, then `output` until it ends, then `aclose`, always."""
+    """An app that runs. Make it with `open_tab`; read `output` until it ends, then `aclose`, always."""
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
-        self._command = command
-        self._environ = environ
-        self._process: asyncio.subprocess.Process | None = None
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        """`process` has three pipes."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._process = process
+        self._input = process.stdin
+        self._output = process.stdout
         self._said = LastLines()
-        self._listening: asyncio.Task[None] | None = None
-
-    async def start(self) -> None:
-        """Start the app.
-
-        It is in a session of its own, so that ctrl+c at the server does not reach it past the server.
-        """
-        pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._environ, start_new_session=True
-        )
-        self._listening = asyncio.create_task(self._listen(), name="what the app says")
+        self._listening = asyncio.create_task(self._listen(process.stderr), name="what the app says")
 
     async def output(self) -> AsyncIterator[bytes]:
         """What the page's terminal draws, until the app ends."""
-        assert self._process is not None and self._process.stdout is not None
-        read = self._process.stdout
+        read = self._output
         with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             await read.readuntil(_READY)
             while True:
@@ -63,7 +55,6 @@ class Tab:
 
     async def failure(self) -> str:
         """Once `output` has ended: why, if it was not in order; else empty."""
-        assert self._process is not None and self._listening is not None
         await self._listening
         code = await self._process.wait()
         return self._said.after(f"the app ended with code {code}") if code else ""
@@ -78,34 +69,41 @@ class Tab:
 
     async def aclose(self) -> None:
         """Let the app end its sessions; kill it when it does not end. Nobody may read `output` any more."""
-        process = self._process
-        if process is None or self._listening is None:
-            return
-        assert process.stdin is not None and process.stdout is not None
-        process.stdin.close()
+        self._input.close()
         try:
             async with asyncio.timeout(END_SECONDS):
                 # It may be about to draw, and would wait for a reader.
-                while await process.stdout.read(64 << 10):
+                while await self._output.read(64 << 10):
                     pass
-                await process.wait()
+                await self._process.wait()
         except TimeoutError:
             log.error("an app did not end within %g s and was killed", END_SECONDS)
             with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+                self._process.kill()
+            await self._process.wait()
         self._listening.cancel()
         await asyncio.wait({self._listening})
 
     async def _send(self, kind: bytes, payload: bytes) -> None:
-        assert self._process is not None and self._process.stdin is not None
         # An app that has ended takes nothing: whoever reads `output` finds that out.
         with suppress(ConnectionError):
-            self._process.stdin.write(kind + len(payload).to_bytes(4, "big") + payload)
-            await self._process.stdin.drain()
+            self._input.write(kind + len(payload).to_bytes(4, "big") + payload)
+            await self._input.drain()
 
-    async def _listen(self) -> None:
-        assert self._process is not None and self._process.stderr is not None
-        while data := await self._process.stderr.read(64 << 10):
+    async def _listen(self, errors: asyncio.StreamReader) -> None:
+        while data := await errors.read(64 << 10):
             for line in data.decode("utf-8", "replace").splitlines():
                 self._said.add(line)
+
+
+async def open_tab(command: Sequence[str], environ: Mapping[str, str]) -> Tab:
+    """Start an app.
+
+    It is in a session of its own, so that ctrl+c at the server does not reach it past the server.
+    """
+    pipe = asyncio.subprocess.PIPE
+    return Tab(
+        await asyncio.create_subprocess_exec(
+            *command, stdin=pipe, stdout=pipe, stderr=pipe, env=environ, start_new_session=True
+        )
+    )

@@ -1,7 +1,8 @@
 """The steer queue: messages sent while a turn runs, owned by the host until a model call takes them.
 
-Each has exactly one fate, told by its last `steer` event: answered, returned to the user, or withdrawn; or,
-when it still waited as the session became idle, it starts a turn and its `user_message` has the same id.
+Each has exactly one fate, told by its last `steer` event: answered, returned to the user, or withdrawn; in a
+call, if the session ended before one was answered; or, when it still waited as the session became idle, it
+starts a turn and its `user_message` has the same id.
 """
 
 from __future__ import annotations

@@ -136,17 +136,15 @@ class AgentScopeApp(App[None]):
         await self.workspace.aclose()
 
 
-def run_app(config: Config, options: Options, page: tuple[int, int] | None = None) -> int:
+def run_app(config: Config, options: Options) -> int:
     """Open the app on a dataset; returns the exit code once it is left.
-
-    It is on the terminal, or on a page of `agentscope serve` of `page` columns and rows.
 
     Raises:
         UserError: the dataset, the row or the theme cannot be had.
         Exception: the defect that ended the app; the terminal is restored.
     """
     driver: type[Driver] | None = None
-    if page is not None:
+    if options.page is not None:
         from agentscope_tui.serve.driver import PageDriver
 
         driver = PageDriver
@@ -159,7 +157,7 @@ def run_app(config: Config, options: Options, page: tuple[int, int] | None = Non
         raise UsageError(
             f"no theme is called {theme!r}: use one of {', '.join(sorted(app.available_themes))}"
         )
-    app.run(size=page)
+    app.run(size=options.page)
     if app.crash is not None:
         raise app.crash
     return app.return_code or 0
