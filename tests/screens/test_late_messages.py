@@ -30,4 +30,4 @@ async def test_it_returns_before_what_is_being_typed(setting: str, stage: Stage)
         assert view.state.outcome == "completed"
         assert "too late" not in view.queue
         assert [steer.status for steer in view.state.steers] == ["returned"]
-        assert [notice.title for notice in view.app._notifications] == ["Not delivered"]
+        await view.until(lambda: [note.title for note in view.app._notifications] == ["Not delivered"])

@@ -262,4 +262,5 @@ _HEADERS_OF_ALL = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""The token is in the address: no other site, no cache and no frame gets to know it. No app reads the clipboard."""
+"""The token is in the address: no other site, no cache and no frame gets to know it. And nothing here has to read
+the clipboard."""

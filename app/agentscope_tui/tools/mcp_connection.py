@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from mcp import Client, InputRequiredRoundsExceededError, MCPError
+from mcp import Client, MCPError
 from mcp.client import IncomingMessage, Transport
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import (
@@ -79,7 +79,7 @@ class McpConnection:
             raise UserError(str(error)) from None
         except ValidationError as error:
             raise UserError(_words(error)) from None
-        except InputRequiredRoundsExceededError as error:
+        except RuntimeError as error:  # the SDK's: no structured result where one was declared, and the like
             raise UserError(str(error)) from None
 
     async def aclose(self) -> None:

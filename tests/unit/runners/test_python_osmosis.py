@@ -145,27 +145,3 @@ async def test_an_environment_without_the_old_contract_is_told(tmp_path: Path) -
         [error] = rig.of(ErrorOccurred)
         assert error.message.startswith("osmosis_ai.rollout has no RolloutRequest: ")
         assert error.detail == ""
-
-
-async def test_the_sdks_loop_for_an_mcp_server_runs_unchanged(tmp_path: Path) -> None:
-    source = """
-        from types import SimpleNamespace
-        from osmosis_ai.rollout.mcp import MCPAgentLoop
-
-        class Manager:
-            parameters = {"type": "object", "properties": {"a": {"type": "number"}}}
-            _tools = {"double": SimpleNamespace(name="double", description="", parameters=parameters)}
-
-            async def call_tool(self, name, arguments):
-                return 2 * arguments["a"]
-
-        loop = MCPAgentLoop(SimpleNamespace(_tool_manager=Manager()))
-    """
-    model = FakeModel(says("", ("double", '{"a": 4}')), says("8"))
-    async with rig_on(tmp_path, source, model, "agent:loop") as rig:
-        await rig.run("2 * 4?")
-        assert rig.outcomes() == ["completed"]
-        assert [tool["function"]["name"] for tool in model.requests[0].tools] == ["double"]
-        [call] = rig.state.calls
-        assert (call.name, call.own, call.content) == ("double", True, "8")
-        assert rig.has("submit", answer="8")

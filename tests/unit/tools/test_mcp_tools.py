@@ -61,6 +61,10 @@ SERVER = """
     def wrong():
         return {"content": "no list"}
 
+    @tool(outputSchema={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+    def untyped():
+        return {"content": [], "structuredContent": {"n": "one"}}
+
     @tool
     def dies():
         os._exit(3)
@@ -125,6 +129,8 @@ async def test_tools_are_declared_and_called_beside_the_others(tmp_path: Path) -
             UserError, match="tool 'wrong' failed: its answer is not as MCP has it: content: "
         ):
             await bench.call("wrong")
+        with pytest.raises(UserError, match="tool 'untyped' failed: Invalid structured content"):
+            await bench.call("untyped")
         await wait_until(lambda: len(bench.log) == 3, "the log")
         assert sorted(bench.log) == [
             ("stderr", f"--mcp {sys.executable} -IS server.py: warning: looked there"),

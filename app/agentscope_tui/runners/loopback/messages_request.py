@@ -114,12 +114,13 @@ def _choice(choice: object) -> dict[str, Any]:
     if not isinstance(choice, dict):
         raise Refusal("`tool_choice` must be an object")
     chat: dict[str, Any] = {}
-    if choice.get("type") == "tool":
-        chat["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
-    elif choice.get("type") in _CHOICES:
-        chat["tool_choice"] = _CHOICES[choice["type"]]
-    else:
-        raise Refusal(f"`tool_choice` of the type {choice.get('type')!r} is not supported here")
+    match choice.get("type"):
+        case "tool":
+            chat["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
+        case str(kind) if kind in _CHOICES:
+            chat["tool_choice"] = _CHOICES[kind]
+        case kind:
+            raise Refusal(f"`tool_choice` of the type {kind!r} is not supported here")
     if choice.get("disable_parallel_tool_use"):
         chat["parallel_tool_calls"] = False
     return chat

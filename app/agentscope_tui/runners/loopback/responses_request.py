@@ -106,8 +106,8 @@ def _call(item: dict[str, Any]) -> dict[str, Any]:
 def _kept(item: dict[str, Any]) -> dict[str, Any]:
     """The fields of the message that the endpoint hid in the item; none in an item of someone else."""
     try:
-        kept = json.loads(item.get("encrypted_content") or "{}")
-    except ValueError:
+        kept = json.loads(str(item.get("encrypted_content") or "{}"))
+    except (ValueError, RecursionError):
         kept = None
     if not isinstance(kept, dict):
         return {}

@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 MAX_BODY = 64 << 20
 """Bytes of a request's body."""
+BODY_SECONDS = 60.0
+"""Seconds that a request's body may take to come."""
+_MOST_CONNECTIONS = 1024
 _GRACE = 1
 """Seconds that open requests have when the server ends."""
 _IDLE = 75
@@ -61,8 +64,11 @@ class _Problem(Exception):
 class LoopbackServer:
     """Answers HTTP requests with the sessions that were admitted."""
 
-    def __init__(self, *, max_body: int = MAX_BODY, heartbeat: float = HEARTBEAT) -> None:
+    def __init__(
+        self, *, max_body: int = MAX_BODY, heartbeat: float = HEARTBEAT, body_seconds: float = BODY_SECONDS
+    ) -> None:
         self._max_body = max_body
+        self._body_seconds = body_seconds
         self._heartbeat = heartbeat
         self._sessions: dict[str, Ask] = {}
         self._socket: socket.socket | None = None
@@ -108,7 +114,7 @@ class LoopbackServer:
             counts = path == _COUNT
             if scope["method"] != "POST" or not (counts or path in _APIS):
                 raise _Problem(404, "not_found", f"there is only POST to /v1{', /v1'.join(_APIS)}")
-            body = await self._body(scope, receive)
+            body = await self._body(receive)
         except _Problem as problem:
             await reply.error(api, str(problem), problem.code, problem.status)
             return
@@ -130,15 +136,12 @@ class LoopbackServer:
             raise _Problem(401, "unauthorized", "this token is not that of a session that runs")
         return ask
 
-    async def _body(self, scope: Mapping[str, Any], receive: Receive) -> dict[str, Any]:
-        content = bytearray()
-        more = True
-        while more:
-            message = await receive()
-            content += message.get("body", b"")
-            more = bool(message.get("more_body"))
-            if len(content) > self._max_body:
-                raise _Problem(413, "too_large", f"the request has more than {self._max_body >> 20} MiB")
+    async def _body(self, receive: Receive) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                content = await self._content(receive)
+        except TimeoutError:
+            raise _Problem(408, "too_slow", f"the body took more than {self._body_seconds:g} s") from None
         try:
             body = await asyncio.to_thread(json.loads, content)
         except (ValueError, RecursionError):
@@ -147,9 +150,22 @@ class LoopbackServer:
             raise _Problem(400, "malformed", "the body must be a JSON object")
         return body
 
+    async def _content(self, receive: Receive) -> bytearray:
+        content = bytearray()
+        more = True
+        while more:
+            message = await receive()
+            content += message.get("body", b"")
+            more = bool(message.get("more_body"))
+            if len(content) > self._max_body:
+                raise _Problem(413, "too_large", f"the request has more than {self._max_body >> 20} MiB")
+        return content
+
 
 def _server(app: Any) -> uvicorn.Server:
     import uvicorn
+
+    from agentscope_tui.runners.loopback.head_limit import HeadLimited
 
     class Server(uvicorn.Server):
         @contextmanager
@@ -162,12 +178,13 @@ def _server(app: Any) -> uvicorn.Server:
             app,
             interface="asgi3",
             proxy_headers=False,
-            http="h11",
+            http=HeadLimited,
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
+            limit_concurrency=_MOST_CONNECTIONS,
             timeout_keep_alive=_IDLE,
             timeout_graceful_shutdown=_GRACE,
         )

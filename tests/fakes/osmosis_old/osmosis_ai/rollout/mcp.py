@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from osmosis_ai.rollout import (
@@ -14,6 +17,11 @@ from osmosis_ai.rollout import (
     create_tool_result,
     get_tool_call_info,
 )
+
+
+def load_mcp_server(folder: str) -> Any:
+    """The server that the folder's `main.py` calls `mcp`."""
+    return SimpleNamespace(**runpy.run_path(str(Path(folder) / "main.py"))).mcp
 
 
 class MCPAgentLoop(RolloutAgentLoop):
