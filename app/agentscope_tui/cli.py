@@ -336,6 +336,7 @@ def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
     add("tools.skills", "folder of skills that the agent can read", metavar="DIR")
     switch("sandbox.mode", "none", "run tools as you, not confined")
     switch("sandbox.network", True, "let tools use the network")
+    switch("sandbox.confine_agent", True, "confine the agent's own program too")
     if screen:
         add("session.mode", "step: stop after each model call; run: do not", metavar="step|run")
         add("ui.theme", "agentscope-dark, -light, -contrast, -ansi or one of Textual's", metavar="NAME")

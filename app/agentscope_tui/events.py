@@ -56,6 +56,7 @@ class SessionStarted(Event):
     limits: dict[str, Any] = Field(default_factory=dict)
     temperature: float | None = None
     confinement: str = "none"
+    agent_confinement: str = ""
     grader: str | None = None
     folder: str = ""
 

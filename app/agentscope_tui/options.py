@@ -27,6 +27,7 @@ SETTING_FLAGS: Mapping[str, str] = {
     "session.system": "--system",
     "sandbox.mode": "--no-sandbox",
     "sandbox.network": "--net",
+    "sandbox.confine_agent": "--confine-agent",
     "dataset.map": "--map",
     "dataset.prompt": "--prompt",
     "dataset.files": "--files",

@@ -176,6 +176,7 @@ class SandboxSettings(_Section):
     mode: Literal["auto", "required", "bwrap", "landlock", "none"]
     network: bool
     read_only: list[str]
+    confine_agent: bool
 
 
 class ColumnSettings(_Section):

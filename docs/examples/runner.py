@@ -2,6 +2,7 @@
 
     agentscope tasks.jsonl --runner "python3 runner.py"
     agentscope tasks.jsonl --listen 127.0.0.1:9000        and here: python3 runner.py 127.0.0.1:9000
+    (with AGENTSCOPE_TOKEN set to what agentscope keeps in runner-token)
 
 Copy it and put your own loop into `Agent.loop`; docs/runner.md explains the frames.
 """
@@ -10,6 +11,7 @@ import asyncio
 import base64
 import itertools
 import json
+import os
 import sys
 
 frames_out = sys.stdout.buffer
@@ -69,7 +71,7 @@ class Agent:
         self.numbers = itertools.count(1)
 
     async def serve(self):
-        self.send("hello", name="example-python", mode="session")
+        self.send("hello", name="example-python", mode="session", token=os.environ.get("AGENTSCOPE_TOKEN"))
         while (frame := await self.wire.receive()) is not None and frame["type"] != "shutdown":
             handler = getattr(self, f"on_{frame['type']}", None)
             if handler is not None:  # a type of a newer host is ignored

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tui.bus import EventBus
+from agentscope_tui.runners.home import Home
 from agentscope_tui.runners.process import ProcessStream
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.wire.frame_channel import FrameChannel
@@ -50,7 +51,7 @@ def process_rig(argv: list[str], folder: Path, model: Any, tools: Any, /, **sett
     """A session whose runner is this process, in this folder."""
     bus = EventBus("test")
     log = RunnerLog(bus.publish)
-    stream = ProcessStream(argv, cwd=folder, env=dict(os.environ), on_log=log)
+    stream = ProcessStream(argv, home=Home(folder), env=dict(os.environ), on_log=log)
     channel = FrameChannel(stream, Base64Lines(), log)
     return Rig(model, tools, channel=channel, runner_log=log, bus=bus, **settings)
 
@@ -58,7 +59,7 @@ def process_rig(argv: list[str], folder: Path, model: Any, tools: Any, /, **sett
 def channel_to(source: str, folder: Path, log: Log | None = None, max_frame: int = MAX_FRAME) -> FrameChannel:
     """A channel to such a program, not yet open."""
     log = Log() if log is None else log
-    stream = ProcessStream(program(source), cwd=folder, env=dict(os.environ), on_log=log)
+    stream = ProcessStream(program(source), home=Home(folder), env=dict(os.environ), on_log=log)
     return FrameChannel(stream, Base64Lines(max_frame), log)
 
 

@@ -1,4 +1,4 @@
-"""A server of the MCP SDK itself, as a folder: the newest protocol, progress, an interrupt."""
+"""A server of the SDK itself, in a folder called as the SDK is: newest protocol, progress, an interrupt."""
 
 from __future__ import annotations
 
@@ -37,10 +37,12 @@ if __name__ == "__main__":
 
 
 async def test_it_is_called_and_interrupted(tmp_path: Path) -> None:
-    (tmp_path / "counting").mkdir()
-    (tmp_path / "counting" / "main.py").write_text(MAIN)
+    folder = tmp_path / "mcp"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "main.py").write_text(MAIN)
     replies = [says("", ("count", '{"to": 2}')), says("", ("count", '{"to": 1000}'), ids="d"), says("done")]
-    async with mcp_session(tmp_path, ["counting"], *replies) as rig:
+    async with mcp_session(tmp_path, ["mcp"], *replies) as rig:
         rig.session.send("go")
         await rig.until(lambda: len(rig.of(ToolOutput)) >= 3, seconds=60)
         rig.session.interrupt()

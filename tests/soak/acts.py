@@ -19,11 +19,11 @@ KEYS = (
 """All but what quits."""
 SIZES = ((112, 24), (80, 24), (120, 40), (40, 10), (200, 60), (20, 5), (96, 30))
 WEIGHTS = {
-    "key": 45,
-    "step": 14,
-    "continue": 6,
+    "key": 30,
+    "step": 20,
+    "continue": 10,
     "interrupt": 4,
-    "say": 12,
+    "say": 18,
     "row": 6,
     "rerun": 2,
     "edit": 4,

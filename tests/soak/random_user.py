@@ -14,6 +14,7 @@ from agentscope_tui.tui.screens.edit import EditScreen
 from agentscope_widgets.safe_area import SafeTextArea
 from screens.stage import View
 from soak.acts import KEYS, ROWS, SIZES, Act
+from waiting import wait_until
 
 KEPT = 50
 """Acts that a failure shows."""
@@ -142,6 +143,7 @@ class RandomUser:
         screen = self.view.app.screen
         if not isinstance(screen, EditScreen):
             return
+        await wait_until(lambda: screen.query(SafeTextArea), "the editor")
         area = screen.query_one(SafeTextArea)
         if number % 3 == 0:
             area.load_text("{" if number % 2 else '{"command": "echo edited"}')

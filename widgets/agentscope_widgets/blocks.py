@@ -15,7 +15,7 @@ from .code_highlight import highlight_json
 from .look import Look, Tone
 from .markdown_rows import markdown_rows
 from .safe_text import safe_line, safe_text
-from .text_rows import Row, fit, split_lines, wrap_line, wrap_runs
+from .text_rows import Row, fit_end, split_lines, wrap_line, wrap_runs
 
 Format = Literal["markdown", "plain", "ansi", "json", "call"]
 """How a body is written; a `call` is a tool call: arguments as JSON, and below `RESULT_RULE` an ANSI text."""
@@ -137,11 +137,6 @@ def title_row(block: Block, *, folded: bool, width: int, look: Look) -> Row:
     if margin:
         row.append(Segment(" " * (room + 2) + margin, look.muted))
     return row
-
-
-def fit_end(text: str, width: int) -> str:
-    """`text` (one safe line), cut with `…` where it is wider than `width`."""
-    return text if cell_len(text) <= width else fit(text, width)
 
 
 def _margin(parts: Sequence[str], width: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -16,7 +17,7 @@ from textual.strip import Strip
 
 from .look import LOOK_CLASSES, LOOK_PROBE, PLAIN, Look, resolve_look
 from .safe_text import safe_line
-from .text_rows import Row, fit
+from .text_rows import Row, fit, fit_end
 
 
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -49,6 +50,15 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         &:focus > .look--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
         & > .look--header { color: $text-muted; text-style: bold; }
         & > .look--badge { background: $primary; color: $text; text-style: bold; }
+        & > .look--selection { background: $primary; color: $text; }
+        & > .look--match { background: $secondary; color: $text; }
+        & > .look--match-current { background: $warning; color: $text; text-style: bold; }
+        & > .look--caret { text-style: reverse; }
+        &:ansi > .look--selection { background: ansi_default; color: ansi_default; text-style: reverse; }
+        &:ansi > .look--match { background: ansi_default; color: ansi_default; text-style: underline bold; }
+        &:ansi > .look--match-current {
+            background: ansi_default; color: ansi_default; text-style: reverse bold underline;
+        }
         & > .look--heading { color: $text-primary; text-style: bold; }
         & > .look--link { color: $text-accent; text-style: underline; }
         & > .look--quote { color: $text-muted; text-style: italic; }
@@ -112,7 +122,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        return self.strip_at(y)
+        return self.marked(self.strip_at(y), y)
+
+    def marked(self, strip: Strip, y: int) -> Strip:
+        """Row `y` of the view as it was drawn, with what is marked in it at the moment."""
+        return strip
 
     def strip_at(self, y: int) -> Strip:
         """Row `y` of the view as it is drawn, as wide as the text; a subclass may keep it."""
@@ -134,11 +148,18 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         at = event.get_content_offset(self)
         if at is not None and at.x < self.text_width:
-            self.clicked(at.x, at.y)
+            if event.chain > 1:
+                self.clicked_again(at.x, at.y, event.chain)
+            else:
+                self.clicked(at.x, at.y)
 
     def clicked(self, x: int, y: int) -> None:
         """The user clicked on a cell of the view."""
         self.line_clicked(y)
+
+    def clicked_again(self, x: int, y: int, times: int) -> None:
+        """The second or a later of several clicks in a row on the same cell."""
+        self.clicked(x, y)
 
     def line_clicked(self, y: int) -> None:
         """The user clicked on row `y` of the view."""
@@ -228,18 +249,27 @@ class ScrollingView(LineView, inherit_bindings=False):
         """The end is in sight again."""
         self.unseen = 0
 
+    def notes(self) -> list[str]:
+        """What is said at the left of the last row, over the text: words of our own, or safe ones."""
+        return []
+
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
-        if self.unseen and y == self.view_height - 1:
+        if y != self.view_height - 1:
+            return strip
+        style = self._base + self.look.badge
+        if notes := self.notes():
+            note = fit_end(f" {' · '.join(notes)} ", self.text_width)
+            strip = Strip([Segment(note, style), *strip.crop(cell_len(note))])
+        if self.unseen:
             badge = self._badge()
             left = max(0, self.text_width - len(badge) - 1)
-            edge = Segment(" ", self._base)
-            return Strip([*strip.crop(0, left), Segment(badge, self._base + self.look.badge), edge])
+            strip = Strip([*strip.crop(0, left), Segment(badge, style), Segment(" ", self._base)])
         return strip
 
     def clicked(self, x: int, y: int) -> None:
         if self.unseen and y == self.view_height - 1 and x >= self.text_width - len(self._badge()) - 1:
-            self.action_go_end()
+            self.go_end()
         else:
             super().clicked(x, y)
 
@@ -260,6 +290,10 @@ class ScrollingView(LineView, inherit_bindings=False):
         self.scroll_to(y=0, animate=False, force=True)
 
     def action_go_end(self) -> None:
+        self.go_end()
+
+    def go_end(self) -> None:
+        """Show the end, and follow it."""
         if self.FOLLOWS:
             self.following = True
         self.scroll_to(y=self.max_scroll_y, animate=False, force=True)

@@ -31,6 +31,10 @@ class Look:
     cursor: Style
     header: Style
     badge: Style
+    selection: Style
+    match: Style
+    match_current: Style
+    caret: Style
     heading: Style
     link: Style
     quote: Style

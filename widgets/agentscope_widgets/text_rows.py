@@ -138,6 +138,11 @@ def fit(text: str, width: int) -> str:
     return cut + "…" + " " * (width - 1 - cell_len(cut))
 
 
+def fit_end(text: str, width: int) -> str:
+    """`text` (one safe line), cut with `…` where it is wider than `width`."""
+    return text if cell_len(text) <= width else fit(text, width)
+
+
 def _trimmed(row: Row) -> Row:
     while row and row[-1].text.endswith(" "):
         last = row.pop()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from rich.segment import Segment
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
-from textual.strip import Strip
 
 from .block_view import BlockView
 from .blocks import Block
@@ -79,12 +77,9 @@ class Transcript(BlockView):
                 return True
         return False
 
-    def render_line(self, y: int) -> Strip:
-        strip = super().render_line(y)
-        if not self.filter.name or y != self.view_height - 1:
-            return strip
-        badge = f" only {self.filter.name} "[: self.text_width]
-        return Strip([Segment(badge, self._base + self.look.badge), *strip.crop(len(badge))])
+    def notes(self) -> list[str]:
+        only = [f"only {self.filter.name}"] if self.filter.name else []
+        return [*only, *super().notes()]
 
     def action_go_block(self, step: int) -> None:
         self._go(step, lambda block: True)

@@ -1,6 +1,6 @@
 """A runner as a child process: its stdin and stdout carry the frames, its stderr is its log.
 
-It runs under the supervisor of tools, unconfined: so its whole tree ends with the session, and with
+It runs under the supervisor of tools, as its `Home` says: so its whole tree ends with the session, and with
 agentscope however that ends.
 """
 
@@ -12,11 +12,10 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
+from agentscope_tui.runners.home import Home
 from agentscope_tui.tools.link import Call, ProcessError, SupervisorLink
 from agentscope_tui.tools.pipes import OutputPipe
-from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.wire.channel import ChannelClosed
 from agentscope_tui.wire.frame_channel import OnLog
 
@@ -30,10 +29,10 @@ _MAX_LINE = 4096
 class ProcessStream:
     """The bytes of one runner process. `open` starts it, `aclose` ends all that it started."""
 
-    def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], on_log: OnLog) -> None:
+    def __init__(self, argv: Sequence[str], *, home: Home, env: Mapping[str, str], on_log: OnLog) -> None:
         self._argv = list(argv)
-        self._cwd = cwd
-        self._env = dict(env)
+        self._home = home
+        self._env = home.environment(env)
         self._on_log = on_log
         self._link: SupervisorLink | None = None
         self._call: Call | None = None
@@ -41,9 +40,15 @@ class ProcessStream:
         self._stderr: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        self._link = SupervisorLink(Sandbox("none"), self._cwd)
+        self._link = SupervisorLink(self._home.sandbox, self._home.writable)
         await self._link.wait_ready()
-        request = {"argv": self._argv, "cwd": str(self._cwd), "env": self._env, "limits": {}, "watch": {}}
+        request = {
+            "argv": self._argv,
+            "cwd": str(self._home.cwd),
+            "env": self._env,
+            "limits": {},
+            "watch": {},
+        }
         theirs, ours = os.pipe()
         try:
             self._stdin = await _pipe_writer(ours)

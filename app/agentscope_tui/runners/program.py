@@ -19,9 +19,9 @@ from agentscope_tui.datasets.fields import as_text
 from agentscope_tui.datasets.task import RowProblem
 from agentscope_tui.datasets.template import Template
 from agentscope_tui.errors import UsageError
+from agentscope_tui.runners.home import Home
 from agentscope_tui.runners.program_run import Ended, ProgramRun
 from agentscope_tui.tools.link import SupervisorLink
-from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.wire.channel import FrameData
 from agentscope_tui.wire.frame_channel import OnLog
 from agentscope_tui.wire.frames import (
@@ -86,10 +86,10 @@ class Command:
 class ProgramChannel:
     """The host's end of a session whose agent is a program."""
 
-    def __init__(self, command: Command, *, cwd: Path, env: Mapping[str, str], on_log: OnLog) -> None:
+    def __init__(self, command: Command, *, home: Home, env: Mapping[str, str], on_log: OnLog) -> None:
         self._command = command
-        self._cwd = cwd
-        self._env = dict(env)
+        self._home = home
+        self._env = home.environment(env)
         self._on_log = on_log
         self._frames: asyncio.Queue[FrameData | None] = asyncio.Queue()
         self._row: dict[str, Any] = {}
@@ -100,8 +100,8 @@ class ProgramChannel:
         self._stop = asyncio.Event()
 
     async def open(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="agentscope-")
-        self._link = SupervisorLink(Sandbox("none"), self._cwd)
+        self._folder = tempfile.TemporaryDirectory(prefix=".agentscope-", dir=self._home.folder)
+        self._link = SupervisorLink(self._home.sandbox, self._home.writable)
         await self._link.wait_ready()
         self._put(Hello(name="program"))
 
@@ -169,7 +169,7 @@ class ProgramChannel:
         env = {**self._env, "AGENTSCOPE_ROW": str(file)}
         run = ProgramRun(self._link, on_log=self._on_log)
         return await run.to_end(
-            argv, cwd=self._cwd, env=env, stdin=file, stop=self._stop, grace=INTERRUPT_GRACE
+            argv, cwd=self._home.cwd, env=env, stdin=file, stop=self._stop, grace=INTERRUPT_GRACE
         )
 
     def _put(self, frame: RunnerFrame) -> None:

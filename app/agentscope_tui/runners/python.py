@@ -12,8 +12,9 @@ from pathlib import Path
 from agentscope_tui.errors import UsageError
 
 STOP_TIMEOUT = 5.0
-_PROGRAMS = Path(__file__).with_name("python_agent")
-_START = _PROGRAMS / "start.py"
+PYTHON_AGENT = Path(__file__).with_name("python_agent")
+"""The folder of what runs in the user's interpreter."""
+_START = PYTHON_AGENT / "start.py"
 
 
 def agent_command(
@@ -60,7 +61,7 @@ def mcp_folder_command(folder: str, python: str | None, cwd: Path, environ: Mapp
     """
     if not (cwd / folder / "main.py").is_file():
         raise UsageError(f"--mcp {folder}: the folder has no main.py")
-    return [_interpreter(python, cwd, environ), str(_PROGRAMS / "mcp_folder.py"), str(cwd / folder)]
+    return [_interpreter(python, cwd, environ), str(PYTHON_AGENT / "mcp_folder.py"), str(cwd / folder)]
 
 
 def _interpreter(python: str | None, cwd: Path, environ: Mapping[str, str]) -> str:

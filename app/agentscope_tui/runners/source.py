@@ -13,6 +13,7 @@ from agentscope_tui.errors import UsageError
 from agentscope_tui.model_choice import known_keys
 from agentscope_tui.runners.builtin import BuiltinRunner
 from agentscope_tui.runners.environment import runner_environment
+from agentscope_tui.runners.home import Home, confined_home
 from agentscope_tui.runners.loopback.channel import (
     ENDPOINT_VARIABLES,
     EndpointChannel,
@@ -22,10 +23,12 @@ from agentscope_tui.runners.loopback.server import LoopbackServer
 from agentscope_tui.runners.process import ProcessStream
 from agentscope_tui.runners.program import Command, ProgramChannel
 from agentscope_tui.runners.python import agent_command
+from agentscope_tui.runners.token import runner_token
+from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.wire.channel import Channel, FrameData, memory_channel
 from agentscope_tui.wire.frame_channel import FrameChannel, OnLog
 from agentscope_tui.wire.framing import MAX_FRAME, Base64Lines, LengthPrefixed
-from agentscope_tui.wire.sockets import Listener, dialed, parse_address
+from agentscope_tui.wire.sockets import Address, Listener, dialed, parse_address
 
 _MOST_FILES = 16 << 20
 """Bytes of text that a runner gets at the start."""
@@ -111,27 +114,32 @@ class RunnerSource:
         """Begin to listen, if what was chosen needs that.
 
         Raises:
-            UserError: the address cannot be listened at.
+            UserError: the address cannot be listened at, or no token for its runners can be kept.
         """
         async with self._lock:
             if self.uses_endpoint:
                 await self._endpoint.start()
             if self._choice.listen is not None and self._listener is None:
                 assert self._address is not None
-                listener = Listener(self._address)
+                local = self._address.path is not None
+                listener = Listener(self._address, None if local else runner_token(self._choice.environ))
                 await listener.start()
                 self._listener = listener
 
-    def channel(self, on_log: OnLog) -> Channel:
-        """The host's end of a new session's channel, not yet open; `start` comes before."""
+    def channel(self, on_log: OnLog, home: Home | None = None) -> Channel:
+        """The host's end of a new session's channel, not yet open; `start` comes before.
+
+        `home` is where the agent's program runs; None: as the user, in the user's working folder.
+        """
         choice = self._choice
+        home = home or Home(choice.cwd)
         env = self.environment()
         if self.uses_endpoint:
             channel = EndpointChannel(self._endpoint)
             env |= endpoint_environment(self._endpoint, channel.token, env)
-            return channel.beside(self._process(env, on_log))
+            return channel.beside(self._process(env, on_log, home))
         if self._argv:
-            return self._process(env, on_log)
+            return self._process(env, on_log, home)
         if self._address is None:
             return BuiltinChannel()
         if self._listener is not None:
@@ -146,6 +154,11 @@ class RunnerSource:
         return runner_environment(choice.environ, choice.secrets, choice.pass_env)
 
     @property
+    def listening(self) -> Address | None:
+        """Where runners dial in, since `start`."""
+        return self._listener.address if self._listener is not None else None
+
+    @property
     def runs_program(self) -> bool:
         """Whether the agent is a program that speaks no frames."""
         return self._program is not None
@@ -155,12 +168,29 @@ class RunnerSource:
         """Whether the agent may call the model over HTTP."""
         return self.runs_program or self._choice.agent is not None
 
-    def _process(self, env: Mapping[str, str], on_log: OnLog) -> Channel:
+    def confined(self, sandbox: Sandbox, folder: Path) -> Home:
+        """The home of an agent's program that may write only to `folder`."""
         choice = self._choice
+        argv = [self._program.words[0].text] if self._program is not None else self._argv
+        return confined_home(
+            sandbox,
+            argv,
+            cwd=choice.cwd,
+            folder=folder,
+            environ=choice.environ,
+            network=self.uses_endpoint,
+        )
+
+    @property
+    def starts_process(self) -> bool:
+        """Whether the agent is a process that we start."""
+        return self.runs_program or bool(self._argv)
+
+    def _process(self, env: Mapping[str, str], on_log: OnLog, home: Home) -> Channel:
         if self._program is not None:
-            return ProgramChannel(self._program, cwd=choice.cwd, env=env, on_log=on_log)
-        stream = ProcessStream(self._argv, cwd=choice.cwd, env=env, on_log=on_log)
-        return FrameChannel(stream, Base64Lines(choice.max_frame), on_log)
+            return ProgramChannel(self._program, home=home, env=env, on_log=on_log)
+        stream = ProcessStream(self._argv, home=home, env=env, on_log=on_log)
+        return FrameChannel(stream, Base64Lines(self._choice.max_frame), on_log)
 
     async def aclose(self) -> None:
         """Stop listening. Sessions close their own channels."""

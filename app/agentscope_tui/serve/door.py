@@ -32,7 +32,7 @@ class Door:
         """Why a request is refused, or empty. `path` is without its query, the others are its headers."""
         if not self._knows_us(host):
             return "The Host header names another machine."
-        if not secrets.compare_digest(_first(path).encode(), self.token.encode()):
+        if not secrets.compare_digest(_first(path), self.token.encode()):
             return "The address is not complete."
         if origin is None:
             return "A websocket needs the Origin header of its page." if websocket else ""
@@ -62,8 +62,8 @@ def check_host(host: str, *, remote: bool) -> None:
         )
 
 
-def _first(path: str) -> str:
-    return path.removeprefix("/").partition("/")[0]
+def _first(path: str) -> bytes:
+    return path.removeprefix("/").partition("/")[0].encode("utf-8", "replace")
 
 
 def _is_number(name: str) -> bool:

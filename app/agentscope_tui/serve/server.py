@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import html
 import importlib.resources
-import logging
 import socket
 import string
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import WSMsgType, web
 from aiohttp.typedefs import Handler
@@ -23,8 +22,6 @@ from aiohttp.typedefs import Handler
 from agentscope_tui.printable import printable
 from agentscope_tui.serve.door import Door
 from agentscope_tui.serve.tab import END_SECONDS, Tab, open_tab
-
-log = logging.getLogger(__name__)
 
 _CONNECTIONS = 100
 """Connections at once; further ones are closed."""
@@ -44,6 +41,8 @@ _WIDEST = 1000
 _FONT_SIZE = 16
 _CLOSE_SECONDS = 1.0
 _PAGE = Path(__file__).parent / "page"
+
+Response = TypeVar("Response", bound=web.StreamResponse)
 
 
 class PageServer:
@@ -138,16 +137,14 @@ class PageServer:
             websocket="Upgrade" in request.headers,
         )
         if refusal:
-            response: web.StreamResponse = web.Response(status=403, text=f"{refusal}\n")
+            response = web.Response(status=403, text=f"{refusal}\n")
             response.force_close()
-        else:
-            try:
-                response = await handler(request)
-            except web.HTTPException as answer:
-                response = answer
-        if not response.prepared:
-            response.headers.update(_HEADERS_OF_ALL)
-        return response
+            return _sealed(response)
+        try:
+            return _sealed(await handler(request))
+        except web.HTTPException as answer:
+            _sealed(answer)
+            raise
 
     async def _page(self, request: web.Request) -> web.Response:
         if self._open >= self._most:
@@ -193,6 +190,12 @@ class PageServer:
                 # A page that takes nothing any more cannot be told.
                 async with asyncio.timeout(2 * _CLOSE_SECONDS):
                     await page.close()
+
+
+def _sealed(response: Response) -> Response:
+    if not response.prepared:
+        response.headers.update(_HEADERS_OF_ALL)
+    return response
 
 
 class _Refused(asyncio.Protocol):
@@ -262,5 +265,5 @@ _HEADERS_OF_ALL = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""The token is in the address: no other site, no cache and no frame gets to know it. And nothing here has to read
-the clipboard."""
+"""The token is in the address: no other site, no cache and no frame gets to know it. And nothing here has to
+read the clipboard."""

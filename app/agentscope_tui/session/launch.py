@@ -44,8 +44,10 @@ from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
 from agentscope_tui.store.recorded_bus import recorded_bus
+from agentscope_tui.store.reopen import Recovered
 from agentscope_tui.store.scratch import copy_of, seed_of
 from agentscope_tui.tools.local import LocalTools
+from agentscope_tui.tools.sandbox import Sandbox, SandboxError
 from agentscope_tui.tools.skills import load_skills, skill_index
 from agentscope_tui.tools.spec import Toolset
 
@@ -148,12 +150,12 @@ class Launcher:
         *,
         mode: Literal["step", "run"] | None = None,
         patient: bool = True,
-        restarted: OpenSession | None = None,
+        restarted: OpenSession | Recovered | None = None,
     ) -> OpenSession:
         """Everything for one row, not yet started.
 
-        `restarted` is a session that has ended: a new runner is brought to where it was, in a copy of its
-        files, by replaying what it recorded.
+        `restarted` is a session that has ended, in this process or another: a new runner is brought to
+        where it was, in a copy of its files, by replaying what it recorded.
 
         Raises:
             UserError: the model or grader cannot be had, or the state folder cannot be written.
@@ -161,9 +163,13 @@ class Launcher:
         settings = self._settings
         grader = self._grader(task)
         sandbox = await sandbox_of(settings.sandbox)
+        confines = settings.sandbox.confine_agent and self._source.starts_process
+        if confines and sandbox.name == "none":
+            raise SandboxError(f"--confine-agent: nothing can confine it here: {sandbox.reason}")
         await self._source.start()
         model = self.model(self._model_name)
-        replay = _replay_of(restarted) if restarted else None
+        past = restarted.recovered() if isinstance(restarted, OpenSession) else restarted
+        replay = Replay(recorded_turns(past.events)) if past else None
         now = self._clock.now()
         session_id = new_session_id(task.index, now, self._clock.new_id())
         meta = {
@@ -175,9 +181,9 @@ class Launcher:
             "row": task.index,
             "runner": self._source.name,
             "model": self._model_name,
-            **({"restarted": restarted.bus.session_id} if restarted else {}),
+            **({"restarted": past.session_id} if past else {}),
         }
-        scratch = copy_of(restarted.folder.files) if restarted else seed_of(task, settings.dataset.row_file)
+        scratch = copy_of(past.folder.files) if past else seed_of(task, settings.dataset.row_file)
         # A row's files may be many: copying them must not hold up the other sessions.
         folder = await asyncio.to_thread(make_folder, self._sessions, session_id, meta, scratch)
         tools = LocalTools(
@@ -203,8 +209,10 @@ class Launcher:
         )
         parts = parts.behind(replay) if replay else parts
         session = Session(
-            self._session_settings(task, folder, "run" if replay else mode, patient),
-            channel=self._source.channel(runner_log),
+            self._session_settings(task, folder, sandbox, "run" if replay else mode, patient),
+            channel=self._source.channel(
+                runner_log, self._source.confined(sandbox, folder.files) if confines else None
+            ),
             model=parts.model,
             tools=parts.tools,
             bus=bus,
@@ -245,8 +253,19 @@ class Launcher:
         python = grading.python or self._settings.runner.python
         return parse_grader(spec, python=python, timeout=grading.timeout, cwd=self._config.cwd)
 
+    def _agent_confinement(self, sandbox: Sandbox) -> str:
+        """What holds the agent's own program in; empty: it has none that we start."""
+        if not self._source.starts_process:
+            return ""
+        return sandbox.name if self._settings.sandbox.confine_agent else "none"
+
     def _session_settings(
-        self, task: Task, folder: SessionFolder, mode: Literal["step", "run"] | None, patient: bool
+        self,
+        task: Task,
+        folder: SessionFolder,
+        sandbox: Sandbox,
+        mode: Literal["step", "run"] | None,
+        patient: bool,
     ) -> SessionSettings:
         settings = self._settings
         system = self._standard_system if task.system is None else task.system
@@ -257,6 +276,7 @@ class Launcher:
             row=task.index,
             row_data=task.row,
             runner=self._source.name,
+            agent_confinement=self._agent_confinement(sandbox),
             profiles=self._profiles,
             files=self._files,
             start_timeout=settings.runner.start_timeout,
@@ -307,10 +327,6 @@ def open_rows(config: Config, options: Options) -> tuple[Launcher, Dataset]:
 def _open_dataset(config: Config, path: Path) -> Dataset:
     dataset = config.settings.dataset
     return open_dataset(path, offset=dataset.offset, limit=dataset.limit, columns=config.columns)
-
-
-def _replay_of(session: OpenSession) -> Replay:
-    return Replay(recorded_turns(session.recorder.read(1, session.bus.last_seq)))
 
 
 def _folder(name: str) -> Path:

@@ -10,6 +10,7 @@ from agentscope_tui.session.replaying import Replay
 from agentscope_tui.session.session import Session
 from agentscope_tui.store.folders import SessionFolder
 from agentscope_tui.store.recorder import Recorder
+from agentscope_tui.store.reopen import Recovered
 
 
 class OpenSession:
@@ -46,6 +47,10 @@ class OpenSession:
             self._replaying = asyncio.create_task(self._replay.run(self.session), name="replay")
         else:
             self.session.send(self.task.prompt)
+
+    def recovered(self) -> Recovered:
+        """What is recorded of it, once it has ended."""
+        return Recovered(self.folder, self.recorder.read(1, self.bus.last_seq))
 
     async def aclose(self, reason: str = "") -> None:
         """End the session; returns when nothing of it runs and all of it is recorded."""

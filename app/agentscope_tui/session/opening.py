@@ -29,6 +29,7 @@ def introduction(
         limits={name: value for name, value in vars(settings.limits).items() if value is not None},
         temperature=settings.model.temperature,
         confinement=tools.confinement,
+        agent_confinement=settings.agent_confinement,
         grader=grader,
         folder=str(settings.folder or ""),
     )

@@ -64,6 +64,8 @@ class SessionSettings:
     row_data: Mapping[str, Any] = field(default_factory=dict)
     """The row as it stands in the dataset."""
     runner: str = "builtin"
+    agent_confinement: str = ""
+    """What holds the agent's own program in: `none`, `bwrap` ...; empty: it is none of ours to start."""
     model: ModelSettings = field(default_factory=ModelSettings)
     limits: Limits = field(default_factory=Limits)
     conversation_scope: Literal["session", "turn"] = "session"

@@ -27,7 +27,7 @@ def recorded_bus(folder: Path, session_id: str, clock: Clock) -> tuple[EventBus,
         bus.publish(
             ErrorOccurred(
                 source="recorder",
-                message=f"recording stopped: {reason}. The session goes on; make room in {folder} to keep it.",
+                message=f"recording stopped: {reason}. The session goes on; make room for {folder}.",
             )
         )
         bus.publish(RecordingChanged(status="stopped", reason=reason))

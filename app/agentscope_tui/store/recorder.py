@@ -57,7 +57,7 @@ class Recorder:
     ) -> None:
         """Locks the folder and creates the file (mode 0600).
 
-        `on_error` is called when writing has failed, once until `on_resumed` is, with what was lost meanwhile.
+        `on_error` is called once when writing fails, `on_resumed`, with what was lost, when it goes on.
 
         Raises:
             SessionInUse: another process writes it.
@@ -117,7 +117,7 @@ class Recorder:
             await self._written.wait_for(lambda: self._recorded >= taken or self._failing)
 
     async def caught_up(self) -> None:
-        """Return at once, unless the recorder is far behind: then when it is not any more, or cannot write."""
+        """Return at once, unless the recorder is far behind: then when it no longer is, or cannot write."""
         if self._waiting_size > HIGH_WATER:
             async with self._written:
                 await self._written.wait_for(lambda: self._waiting_size <= HIGH_WATER or self._failing)

@@ -13,6 +13,7 @@ from mcp.client import Transport
 from mcp.types import Tool
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.runners.home import Home
 from agentscope_tui.runners.process import ProcessStream
 from agentscope_tui.tools.capping import cut_middle
 from agentscope_tui.tools.mcp_address import McpAddress
@@ -194,7 +195,7 @@ class McpTools:
 
         def transport(on_end: OnEnd) -> Transport:
             command = address.command(self._workdir)
-            stream = ProcessStream(command, cwd=self._cwd, env=self._env, on_log=log)
+            stream = ProcessStream(command, home=Home(self._cwd), env=self._env, on_log=log)
             channel = FrameChannel(stream, JsonLines(self._max_message), log)
             return piped(channel, lambda why: on_end(last.after(why.replace("the runner", "its process"))))
 

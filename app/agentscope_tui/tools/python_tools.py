@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.runners.home import Home
 from agentscope_tui.runners.process import ProcessStream
 from agentscope_tui.tools.capping import cut_middle
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome, Toolset, validate_tools
@@ -68,7 +69,7 @@ class PythonTools:
         async with self._starting:
             if self._channel is not None:
                 return
-            stream = ProcessStream(self._command, cwd=self._cwd, env=self._env, on_log=self._on_log)
+            stream = ProcessStream(self._command, home=Home(self._cwd), env=self._env, on_log=self._on_log)
             channel = FrameChannel(stream, Base64Lines(), self._on_log)
             try:
                 await channel.open()

@@ -82,13 +82,15 @@ HostFrame = Annotated[
 
 
 class Hello(_Frame):
-    """What the runner is; a runner says more here than is modelled, and that is kept."""
+    """What the runner is; a runner says more here than is modelled, and that is kept, all but the
+    `token` that a runner dialed in with."""
 
     model_config = ConfigDict(frozen=True, defer_build=True, extra="allow")
 
     type: Literal["hello"] = "hello"
     mode: str = "session"
     name: str = ""
+    token: Any = Field(default=None, exclude=True, repr=False)
 
 
 class LlmRequest(_Frame):

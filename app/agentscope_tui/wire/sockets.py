@@ -16,12 +16,15 @@ from pathlib import Path
 
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.wire.channel import ChannelClosed
+from agentscope_tui.wire.greeting import Token, greeting_of
 
 _CHUNK = 64 << 10
 _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 1.0
 _MOST_WAITING = 16
 """Runners that may have dialed in before a session takes them."""
+_MOST_UNKNOWN = 64
+"""Connections that may be open before their hello was read."""
 
 
 class AddressError(UsageError):
@@ -70,8 +73,13 @@ def parse_address(text: str, *, remote: bool = False) -> Address:
     return address
 
 
-Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-"""A reader that pauses the peer while it is not read, and a writer."""
+@dataclass
+class Connection:
+    """A reader that pauses the peer while it is not read, a writer, and what was read already."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    received: bytes = b""
 
 
 class SocketStream:
@@ -87,17 +95,20 @@ class SocketStream:
     async def read(self) -> bytes:
         if self._connection is None:
             return b""
+        received, self._connection.received = self._connection.received, b""
+        if received:
+            return received
         try:
-            return await self._connection[0].read(_CHUNK)
+            return await self._connection.reader.read(_CHUNK)
         except ConnectionError:
             return b""
 
     async def write(self, data: bytes) -> None:
-        if self._connection is None or self._connection[1].is_closing():
+        if self._connection is None or self._connection.writer.is_closing():
             raise ChannelClosed
         try:
-            self._connection[1].write(data)
-            await self._connection[1].drain()
+            self._connection.writer.write(data)
+            await self._connection.writer.drain()
         except ConnectionError:
             raise ChannelClosed from None
 
@@ -116,8 +127,8 @@ def dialed(address: Address) -> SocketStream:
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 if address.path is not None:
-                    return await asyncio.open_unix_connection(address.path, limit=_CHUNK)
-                return await asyncio.open_connection(address.host, address.port, limit=_CHUNK)
+                    return Connection(*await asyncio.open_unix_connection(address.path, limit=_CHUNK))
+                return Connection(*await asyncio.open_connection(address.host, address.port, limit=_CHUNK))
         except TimeoutError:
             reason = f"no answer within {_CONNECT_SECONDS:g} s"
         except OSError as error:
@@ -130,9 +141,13 @@ def dialed(address: Address) -> SocketStream:
 class Listener:
     """Where runners dial in: each session takes one connection. Use `start`, then `aclose`."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, token: Token | None = None) -> None:
+        """With a token, only those count that greet with it. Whoever can reach a TCP port needs one."""
         self.address = address
         """Where it listens; with port 0, which port that is after `start`."""
+        self._token = token
+        self._turned_away = 0
+        self._unknown: set[asyncio.Task[None]] = set()
         self._waiting: asyncio.Queue[Connection] = asyncio.Queue()
         self._server: asyncio.Server | None = None
 
@@ -144,9 +159,8 @@ class Listener:
         """
         try:
             if self.address.path is not None:
-                _remove_stale(self.address.path)
-                self._server = await asyncio.start_unix_server(self._arrived, self.address.path, limit=_CHUNK)
-                self.address.path.chmod(0o600)
+                bound = _bind_private(self.address.path)
+                self._server = await asyncio.start_unix_server(self._arrived, sock=bound, limit=_CHUNK)
             else:
                 host, port = self.address.host, self.address.port
                 self._server = await asyncio.start_server(self._arrived, host, port, limit=_CHUNK)
@@ -163,42 +177,89 @@ class Listener:
                     return await self._take()
             except TimeoutError:
                 raise UserError(
-                    f"no runner dialed in at {self.address} within {timeout:g} s: "
+                    f"no runner dialed in at {self.address} within {timeout:g} s{self._strangers}: "
                     "start one, then run the row again"
                 ) from None
 
         return SocketStream(connect)
 
+    @property
+    def _strangers(self) -> str:
+        if self._token is None or not self._turned_away:
+            return ""
+        return f", and {self._turned_away} came without the token in {self._token.origin}"
+
     async def _take(self) -> Connection:
         while True:
-            reader, writer = await self._waiting.get()
-            if not reader.at_eof() and not writer.is_closing():
-                return reader, writer
-            await _close((reader, writer))
+            connection = await self._waiting.get()
+            if not connection.reader.at_eof() and not connection.writer.is_closing():
+                return connection
+            await _close(connection)
 
     async def aclose(self) -> None:
         """Stop listening and send the waiting runners away."""
         if self._server is not None:
             self._server.close()
+        for greeting in tuple(self._unknown):
+            greeting.cancel()
+        if self._unknown:
+            await asyncio.wait(tuple(self._unknown))
         while not self._waiting.empty():
             await _close(self._waiting.get_nowait())
         if self._server is not None and self.address.path is not None:
             self.address.path.unlink(missing_ok=True)
 
     def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._waiting.qsize() < _MOST_WAITING:
-            self._waiting.put_nowait((reader, writer))
+        connection = Connection(reader, writer)
+        if self._token is None:
+            self._let_wait(connection)
+        elif len(self._unknown) < _MOST_UNKNOWN:
+            greeting = asyncio.create_task(self._greet(connection, self._token), name="a runner's greeting")
+            self._unknown.add(greeting)
+            greeting.add_done_callback(self._unknown.discard)
         else:
-            writer.close()
+            writer.transport.abort()
+
+    async def _greet(self, connection: Connection, token: Token) -> None:
+        try:
+            greeting = await greeting_of(connection.reader, token)
+        except asyncio.CancelledError:
+            connection.writer.transport.abort()
+            raise
+        if greeting is None:
+            self._turned_away += 1
+            connection.writer.transport.abort()
+        else:
+            connection.received = greeting
+            self._let_wait(connection)
+
+    def _let_wait(self, connection: Connection) -> None:
+        if self._waiting.qsize() < _MOST_WAITING:
+            self._waiting.put_nowait(connection)
+        else:
+            connection.writer.close()
 
 
 async def _close(connection: Connection) -> None:
-    writer = connection[1]
+    writer = connection.writer
     writer.close()
     # The peer may have reset the connection, or take nothing any more: closed is closed.
     with suppress(ConnectionError, TimeoutError):
         await asyncio.wait_for(writer.wait_closed(), _CLOSE_SECONDS)
     writer.transport.abort()
+
+
+def _bind_private(path: Path) -> socket.socket:
+    """A unix socket that only its owner can open: nobody can before it listens, and then it is private."""
+    _remove_stale(path)
+    bound = socket.socket(socket.AF_UNIX)
+    try:
+        bound.bind(str(path))
+        path.chmod(0o600)
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 def _remove_stale(path: Path) -> None:

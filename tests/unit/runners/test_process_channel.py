@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentscope_tui.runners.home import Home
 from agentscope_tui.runners.process import ProcessStream
 from agentscope_tui.wire.channel import ChannelClosed
 from agentscope_tui.wire.frames import FrameError
@@ -84,7 +85,7 @@ async def test_how_it_ended_is_told(tmp_path: Path, source: str, words: str) -> 
 
 async def test_a_program_that_is_not_there_says_so(tmp_path: Path) -> None:
     log = Log()
-    stream = ProcessStream(["no-such-program"], cwd=tmp_path, env={"PATH": "/usr/bin"}, on_log=log)
+    stream = ProcessStream(["no-such-program"], home=Home(tmp_path), env={"PATH": "/usr/bin"}, on_log=log)
     await stream.open()
     assert await stream.read() == b""
     assert await stream.ending() == "the runner exited with status 127"
@@ -94,7 +95,7 @@ async def test_a_program_that_is_not_there_says_so(tmp_path: Path) -> None:
 
 async def test_a_folder_that_is_not_there_says_so(tmp_path: Path) -> None:
     log = Log()
-    stream = ProcessStream(["true"], cwd=tmp_path / "gone", env=dict(os.environ), on_log=log)
+    stream = ProcessStream(["true"], home=Home(tmp_path / "gone"), env=dict(os.environ), on_log=log)
     await stream.open()
     assert await stream.read() == b""
     assert await stream.ending() == "the runner exited with status 127"
@@ -205,12 +206,13 @@ async def test_nothing_is_left_when_the_host_is_killed(tmp_path: Path) -> None:
     host = f"""
 import asyncio, os, sys
 from pathlib import Path
+from agentscope_tui.runners.home import Home
 from agentscope_tui.runners.process import ProcessStream
 
 async def main():
     code = "import time; time.sleep(1000)"
     argv = [sys.executable, "-c", code, {word!r}]
-    stream = ProcessStream(argv, cwd=Path("."), env=dict(os.environ), on_log=print)
+    stream = ProcessStream(argv, home=Home(Path(".")), env=dict(os.environ), on_log=print)
     await stream.open()
     print("open", flush=True)
     await stream.read()

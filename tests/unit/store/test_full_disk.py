@@ -168,10 +168,10 @@ async def main():
     bus, recorder = recorded_bus(Path(sys.argv[1]), "s", Clock())
     bus.subscribe(lambda event: print(event.kind, event.seq, flush=True))
     for number in range(10):
-        sys.stdin.readline()
+        await asyncio.to_thread(sys.stdin.readline)
         bus.publish(AgentNote(text="x" * 1000))
         await recorder.flush()
-    sys.stdin.readline()
+    await asyncio.to_thread(sys.stdin.readline)
     await recorder.aclose()
 
 asyncio.run(main())

@@ -15,8 +15,7 @@ from agentscope_tui.datasets.task import SeedFolder, Task
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.events import LlmRequestSent, SessionStarted, event_from_json
 from agentscope_tui.options import Options
-from agentscope_tui.session.launch import Launcher
-from agentscope_tui.session.launch import open_rows
+from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.state import SessionState
 from waiting import wait_until

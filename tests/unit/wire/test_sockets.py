@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.wire import greeting
 from agentscope_tui.wire.channel import ChannelClosed
 from agentscope_tui.wire.frame_channel import FrameChannel
 from agentscope_tui.wire.frames import FrameError
 from agentscope_tui.wire.framing import LengthPrefixed
+from agentscope_tui.wire.greeting import Token
 from agentscope_tui.wire.sockets import Address, AddressError, Listener, SocketStream, dialed, parse_address
 
 DEADLINE = 10.0
@@ -85,6 +87,100 @@ async def test_a_runner_that_waited_and_left_is_passed_over(listener: Listener) 
     await host.open()
     assert await asyncio.wait_for(host.receive(), DEADLINE) == {"type": "hello"}
     await asyncio.gather(runner.aclose(), host.aclose())
+
+
+TOKEN = Token("open sesame", "the cave")
+HELLO = LengthPrefixed().encode({"type": "hello", "token": TOKEN.value, "name": "ali"})
+
+
+@pytest.fixture
+async def guarded() -> AsyncIterator[Listener]:
+    listener = Listener(LOCAL, TOKEN)
+    await listener.start()
+    yield listener
+    await listener.aclose()
+
+
+async def dial(listener: Listener, data: bytes) -> SocketStream:
+    stream = dialed(listener.address)
+    await stream.open()
+    await stream.write(data)
+    return stream
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+async def test_a_runner_with_the_token_is_let_in_and_nothing_of_it_is_lost(
+    guarded: Listener, step: int
+) -> None:
+    host = over(guarded.next(DEADLINE))
+    data = HELLO + LengthPrefixed().encode({"type": "state", "status": "idle"})
+    stream = await dial(guarded, data[:step])
+    for place in range(step, len(data), step):
+        await stream.write(data[place : place + step])
+    await host.open()
+    assert [(await host.receive() or {})["type"] for _ in range(2)] == ["hello", "state"]
+    await stream.aclose()
+    assert await host.receive() is None
+    await host.aclose()
+
+
+STRANGERS = {
+    "no token": LengthPrefixed().encode({"type": "hello"}),
+    "another token": LengthPrefixed().encode({"type": "hello", "token": "open barley"}),
+    "a token that is no text": LengthPrefixed().encode({"type": "hello", "token": [TOKEN.value]}),
+    "half a token": LengthPrefixed().encode({"type": "hello", "token": TOKEN.value[:-1]}),
+    "an odd token": LengthPrefixed().encode({"type": "hello", "token": "\ud800"}),
+    "no hello": LengthPrefixed().encode({"type": "state", "token": TOKEN.value}),
+    "a huge frame": b"\xff\xff\xff\xff" + HELLO,
+    "no JSON": b"\0\0\0\3{]}",
+    "HTTP": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+async def test_a_stranger_takes_no_session(
+    guarded: Listener, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(greeting, "GREETING_SECONDS", 0.2)
+    host = over(guarded.next(DEADLINE))
+    stranger = await dial(guarded, STRANGERS[name])
+    assert await asyncio.wait_for(stranger.read(), DEADLINE) == b""
+    known = await dial(guarded, HELLO)
+    await asyncio.wait_for(host.open(), DEADLINE)
+    assert (await host.receive() or {})["name"] == "ali"
+    for end in (stranger, known, host):
+        await end.aclose()
+
+
+async def test_it_is_told_that_strangers_came(guarded: Listener) -> None:
+    stranger = await dial(guarded, STRANGERS["no token"])
+    assert await stranger.read() == b""
+    with pytest.raises(UserError, match=r"within 0\.05 s, and 1 came without the token in the cave: start"):
+        await over(guarded.next(0.05)).open()
+    await stranger.aclose()
+
+
+async def test_a_crowd_of_strangers_keeps_nobody_out(
+    guarded: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(greeting, "GREETING_SECONDS", 0.3)
+    crowd = [await dial(guarded, b"") for _ in range(200)]
+    host = over(guarded.next(DEADLINE))
+    opening = asyncio.create_task(host.open())
+    while not opening.done():
+        crowd.append(await dial(guarded, HELLO))
+        await asyncio.wait({opening}, timeout=0.05)
+    assert (await host.receive() or {})["name"] == "ali"
+    await asyncio.gather(host.aclose(), *(dialed_in.aclose() for dialed_in in crowd))
+
+
+async def test_closing_sends_those_away_who_have_not_greeted(guarded: Listener) -> None:
+    stranger = await dial(guarded, HELLO[:9])
+    await asyncio.sleep(0)
+    await guarded.aclose()
+    assert await asyncio.wait_for(stranger.read(), DEADLINE) == b""
+    await stranger.aclose()
 
 
 async def test_no_runner_dials_in(listener: Listener) -> None:

@@ -19,11 +19,9 @@ _PACKAGE = "_mcp_folder"
 def main() -> None:
     folder = os.path.abspath(sys.argv[1])
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [
-        folder,
-        os.getcwd(),
-        *(entry for entry in sys.path if os.path.abspath(entry or ".") != here),
-    ]
+    others = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    # The working folder comes last: the server's own folder is often called `mcp`, as the SDK is.
+    sys.path[:] = [folder, *others, os.getcwd()]
     sys.argv[:] = [os.path.join(folder, "main.py")]
     module = load(folder)
     server = next((value for value in vars(module).values() if is_server(value)), None)

@@ -81,7 +81,7 @@ class SessionPane(Vertical):
             if current.session.edit_steer(editing, event.text):
                 return
             self.notify("The message you edited had gone; this was sent as a new one.", severity="warning")
-        self.query_one(Transcript).action_go_end()
+        self.query_one(Transcript).go_end()
         try:
             current.session.send(event.text)
         except UserError as error:

@@ -29,7 +29,7 @@ def segments_of(state: SessionState, now: datetime) -> list[Segment]:
         segments.append((told, "warning"))
     segments.append((f"calls {state.calls_used}{_of(state.limit('calls'))}", "muted"))
     segments.append((f"actions {state.actions_used}{_of(state.limit('tool_actions'))}", "muted"))
-    segments.append(sandbox_segment(state.started.confinement if state.started else "none"))
+    segments += sandbox_segments(state)
     if state.holds:
         segments.append((f"can {', '.join(state.holds[0].allows)}", "muted"))
     tokens = f"{thousands(state.input_tokens)} in {thousands(state.output_tokens)} out tok"
@@ -45,11 +45,16 @@ def segments_of(state: SessionState, now: datetime) -> list[Segment]:
     return segments
 
 
-def sandbox_segment(confinement: str) -> Segment:
-    """Whether tools are confined, and by what."""
-    if confinement == "none":
-        return "NO SANDBOX", "warning"
-    return f"sandbox {confinement}", "muted"
+def sandbox_segments(state: SessionState) -> list[Segment]:
+    """Whether tools are confined, and by what; and the agent's own program, if it has one."""
+    started = state.started
+    tools, agent = (started.confinement, started.agent_confinement) if started else ("none", "")
+    segments: list[Segment] = [
+        ("NO SANDBOX", "warning") if tools == "none" and not agent else (f"sandbox {tools}", "muted")
+    ]
+    if agent:
+        segments.append(("agent runs as you" if agent == "none" else f"agent in {agent}", "muted"))
+    return segments
 
 
 def _doing(state: SessionState, now: datetime) -> Segment:

@@ -1,0 +1,169 @@
+"""Reading a recording again whose session did not end in order: what is whole, and an end for what hung.
+
+Only reads: a session that is continued is a new one, whose runner is brought to where this one was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentscope_tui.errors import UserError
+from agentscope_tui.events import (
+    AssistantDelta,
+    AssistantMessage,
+    ErrorOccurred,
+    LlmRequestSent,
+    Paused,
+    Resumed,
+    SessionEnded,
+    SessionEvent,
+    Steer,
+    ToolCallStarted,
+    ToolResult,
+    UserMessageSent,
+    event_from_json,
+)
+from agentscope_tui.store.folders import SessionFolder
+from agentscope_tui.store.lock import FolderLock
+
+CUT_OFF = "agentscope ended before this did: how far it got is not known"
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What a session's folder tells of it.
+
+    `events` end with a `session_ended`. Those from number `closed_from` on are not recorded: they close what
+    was open when the recording ended (None: nothing was). `cut` counts the bytes after the last whole event.
+    """
+
+    folder: SessionFolder
+    events: list[SessionEvent]
+    closed_from: int | None = None
+    cut: int = 0
+
+    @property
+    def session_id(self) -> str:
+        return self.events[0].session_id
+
+
+def recover(folder: Path) -> Recovered:
+    """The events of a session that is over, whatever ended it.
+
+    Raises:
+        SessionInUse: it is not over: a process still writes it.
+        UserError: there is no recording, or not one whole event in it.
+    """
+    try:
+        # Held while reading only; the session goes on in no process.
+        FolderLock(folder).release()
+        data = (folder / "events.jsonl").read_bytes()
+    except OSError as error:
+        raise UserError(f"there is no recording to read in {folder}: {error.strerror}") from error
+    events, read = whole_events(data)
+    if not events:
+        raise UserError(f"the recording in {folder} is empty or damaged from its beginning")
+    closing = closing_events(events)
+    closed_from = events[-1].seq + 1 if closing else None
+    return Recovered(SessionFolder(folder), [*events, *closing], closed_from, len(data) - read)
+
+
+def whole_events(data: bytes) -> tuple[list[SessionEvent], int]:
+    """The events up to the first line that is not whole, and how many bytes they take."""
+    events: list[SessionEvent] = []
+    read = 0
+    for line in data.splitlines(keepends=True):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            events.append(event_from_json(line))
+        except ValueError:
+            break
+        read += len(line)
+    return events, read
+
+
+def closing_events(events: Iterable[SessionEvent]) -> list[SessionEvent]:
+    """What ends the calls, holds and steers that are still open after these events, and the session."""
+    still = _Open()
+    last: SessionEvent | None = None
+    for last in events:
+        still.apply(last)
+    if last is None or isinstance(last, SessionEnded):
+        return []
+    stamp = {"at": last.at, "session_id": last.session_id}
+    return [
+        event.model_copy(update={"seq": last.seq + number, **stamp})
+        for number, event in enumerate(still.closing(), start=1)
+    ]
+
+
+class _Open:
+    """What has begun and not ended."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, list[str]] = {}
+        self._reasoning: dict[int, list[str]] = {}
+        self._tools: dict[str, ToolCallStarted] = {}
+        self._holds: list[int] = []
+        self._steers: dict[str, str] = {}
+
+    def apply(self, event: SessionEvent) -> None:
+        match event:
+            case LlmRequestSent():
+                self._texts[event.call], self._reasoning[event.call] = [], []
+            case AssistantDelta() if event.call in self._texts:
+                self._texts[event.call].append(event.text)
+                self._reasoning[event.call].append(event.reasoning)
+            case AssistantMessage() | ErrorOccurred(source="model", call=int()):
+                self._texts.pop(event.call or 0, None)
+            case ToolCallStarted():
+                self._tools[event.call_id] = event
+            case ToolResult():
+                self._tools.pop(event.call_id, None)
+            case Paused():
+                self._holds.append(event.hold)
+            case Resumed() if event.hold in self._holds:
+                self._holds.remove(event.hold)
+            case Steer():
+                self._on_steer(event)
+            case UserMessageSent():
+                self._steers.pop(event.msg_id, None)
+            case _:
+                pass
+
+    def _on_steer(self, event: Steer) -> None:
+        match event.status:
+            case "queued" | "edited":
+                self._steers[event.msg_id] = event.text
+            case "in_call" | "answered" | "withdrawn" | "returned":
+                self._steers.pop(event.msg_id, None)
+            case "handed_over":
+                pass
+
+    def closing(self) -> list[SessionEvent]:
+        holds = [Resumed(hold=hold, reason=CUT_OFF) for hold in self._holds]
+        calls = [
+            AssistantMessage(
+                call=call, text="".join(text), reasoning="".join(self._reasoning[call]), partial=True
+            )
+            for call, text in self._texts.items()
+        ]
+        tools = [
+            ToolResult(
+                call_id=started.call_id,
+                call=started.call,
+                name=started.name,
+                status="interrupted",
+                content=CUT_OFF,
+                is_error=True,
+                side_effects=True,
+                reason=CUT_OFF,
+            )
+            for started in self._tools.values()
+        ]
+        steers = [Steer(msg_id=msg_id, status="returned", text=text) for msg_id, text in self._steers.items()]
+        end = SessionEnded(status="failed", reason="agentscope ended before this session did")
+        return [*holds, *calls, *tools, *steers, end]

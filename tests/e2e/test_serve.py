@@ -1,0 +1,174 @@
+"""`agentscope serve`: its door, its pages, and every kind of end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import aiohttp
+import httpx
+import pytest
+
+from e2e.served import Page, Served
+from e2e.terminal import COMMAND, bash, environment, processes, write_rows, write_script
+from waiting import wait_until
+
+
+def words(folder: Path, command: str) -> list[str]:
+    rows = write_rows(folder, {"user_prompt": "count the sheep"})
+    return [str(rows), "--model", write_script(folder, bash(command)), "--mode", "run"]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    with Served(folder, words(folder, "true"), AGENTSCOPE_LOG__LEVEL="debug") as running:
+        yield running
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+def test_it_says_its_address_once_and_what_that_is(served: Served):
+    assert served.said.count("http://") == 1
+    assert served.origin.startswith("http://127.0.0.1:")
+    assert "has a shell as you" in served.said
+
+
+@pytest.mark.parametrize("path", ["", "static/js/textual.js", "page/page.css"])
+def test_page_and_assets_need_the_token(served: Served, path: str):
+    assert httpx.get(served.address + path).status_code == 200
+    assert httpx.get(f"{served.origin}/{path}").status_code == 403
+    assert httpx.get(f"{served.origin}/{'x' * len(served.token)}/{path}").status_code == 403
+
+
+@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}])
+def test_foreign_names_and_pages_are_refused(served: Served, headers: dict[str, str]):
+    assert httpx.get(served.address, headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("token", "headers"),
+    [
+        ("wrong", {}),
+        (None, {"Origin": "http://evil.example"}),
+        (None, {"Origin": None}),
+        (None, {"Host": "evil.example"}),
+    ],
+)
+async def test_a_websocket_needs_the_token_and_its_own_origin(
+    served: Served, client: aiohttp.ClientSession, token: str | None, headers: dict[str, str | None]
+):
+    sent = {"Origin": served.origin, **headers}
+    given = {name: value for name, value in sent.items() if value is not None}
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+        await client.ws_connect(f"{served.origin}/{token or served.token}/ws", headers=given)
+    assert refused.value.status == 403
+    assert served.pages == []
+
+
+async def test_the_token_is_in_no_log_and_no_process(served: Served, client: aiohttp.ClientSession):
+    httpx.get(f"{served.address}?{'x' * 5000}")
+    page = await Page(served, client).open()
+    await page.until("count the sheep")
+    (pid,) = served.pages
+    arguments = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    assert "--model" in arguments
+    assert "--port" not in arguments
+    kept = [Path(f"/proc/{pid}/{name}").read_text() for name in ("cmdline", "environ")]
+    state = Path(dict(item.split("=", 1) for item in kept[1].split("\0") if item)["AGENTSCOPE_HOME"])
+    logs = [file.read_text() for file in state.rglob("*") if file.is_file()]
+    assert "LineTooLong" in "".join(logs)
+    assert [text for text in kept + logs if served.token in text] == []
+    await page.close()
+
+
+async def test_a_closed_page_ends_its_app_and_its_sessions_and_no_other(
+    tmp_path: Path, client: aiohttp.ClientSession
+):
+    with Served(tmp_path, words(tmp_path, "sleep 98791")) as served:
+        one, other = [await Page(served, client).open() for _ in range(2)]
+        await other.until("count the sheep")
+        await one.until("count the sheep")
+        await one.press("\r")
+        await one.until("RUNNING")
+        await wait_until(lambda: processes("98791"), "the tool runs", seconds=30)
+        await one.close()
+        await wait_until(lambda: len(served.pages) == 1, "its app ends", seconds=30)
+        assert processes("98791") == []
+        (file,) = tmp_path.glob("state/sessions/*/events.jsonl")
+        assert json.loads(file.read_text().splitlines()[-1])["kind"] == "session_ended"
+        await other.press("?")
+        await other.until("Help")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_all_apps_in_order(
+    tmp_path: Path, client: aiohttp.ClientSession, number: signal.Signals
+):
+    with Served(tmp_path, [*words(tmp_path, "sleep 98792"), "--row", "0"]) as served:
+        page = await Page(served, client).open()
+        await page.until("RUNNING")
+        await wait_until(lambda: processes("98792"), "the tool runs", seconds=30)
+        pages = served.pages
+        assert served.end(number) == 0
+        assert [pid for pid in pages if Path(f"/proc/{pid}").exists()] == []
+        assert processes("98792") == []
+        await page.closed()
+    (file,) = tmp_path.glob("state/sessions/*/events.jsonl")
+    assert json.loads(file.read_text().splitlines()[-1])["kind"] == "session_ended"
+
+
+async def test_apps_of_a_killed_server_end_in_order(tmp_path: Path, client: aiohttp.ClientSession):
+    with Served(tmp_path, [*words(tmp_path, "sleep 98793"), "--row", "0"]) as served:
+        page = await Page(served, client).open()
+        await page.until("RUNNING")
+        await wait_until(lambda: processes("98793"), "the tool runs", seconds=30)
+        (pid,) = served.pages
+        os.kill(served.process.pid, signal.SIGKILL)
+        await wait_until(lambda: not Path(f"/proc/{pid}").exists(), "its app ends", seconds=30)
+        assert processes("98793") == []
+    (file,) = tmp_path.glob("state/sessions/*/events.jsonl")
+    assert json.loads(file.read_text().splitlines()[-1])["kind"] == "session_ended"
+
+
+async def test_a_page_tells_why_no_app_opens(tmp_path: Path, client: aiohttp.ClientSession):
+    arguments = words(tmp_path, "true")
+    with Served(tmp_path, arguments) as served:
+        Path(arguments[0]).unlink()
+        page = await Page(served, client).open()
+        await page.until("tasks.jsonl")
+        await page.closed()
+        assert "the app ended with code" in page.screen
+
+
+def refused(folder: Path, *arguments: str) -> str:
+    """What `agentscope serve` says when it does not start."""
+    ran = subprocess.run(
+        [COMMAND, "serve", *arguments],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode in (1, 2)
+    assert ran.stdout == ""
+    assert ran.stderr.count("\n") == 1
+    return ran.stderr
+
+
+def test_what_cannot_be_served_is_said_at_once(tmp_path: Path):
+    assert "add --remote" in refused(tmp_path, "--host", "0.0.0.0")
+    assert "standard input cannot be served" in refused(tmp_path, "-")
+    assert "nothing.jsonl" in refused(tmp_path, "nothing.jsonl", "--model", "openai:m")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert "another --port" in refused(tmp_path, "--port", str(taken.getsockname()[1]))
