@@ -46,7 +46,9 @@ OUTPUT = 1 << 30
 FRAME = 1 / 30
 KEYS = 30
 PATIENCE = 120
-STREAMING = "for i in $(seq 150); do echo line $i of a tool that streams; sleep 0.01; done"
+STREAMING = (
+    "for i in $(seq 50); do printf 'a line of a tool that streams %s\\n' 1 2 3 4 5 6 7 8 9; sleep 0.1; done"
+)
 PRINTING = f"yes 'a line of output, as long as lines of a build or of a test run are' | head -c {OUTPUT}"
 FLOOD = """
 import base64, json, sys

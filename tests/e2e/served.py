@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import re
 import select
 import subprocess
@@ -24,18 +26,23 @@ class Served:
     """A server in `folder`, with these words; `settings` are environment variables."""
 
     def __init__(self, folder: Path, words: Sequence[str], **settings: str) -> None:
+        self.folder = folder
         self.process = subprocess.Popen(
             [COMMAND, "serve", "--port", "0", *words],
             cwd=folder,
             env=environment(folder) | settings,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
         )
         self.said = ""
-        self.address = self._read_address()
+        self.address = ""
 
     def __enter__(self) -> Served:
+        try:
+            self.address = self._read_address()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -64,16 +71,35 @@ class Served:
         self.process.send_signal(number)
         return self.process.wait(DEADLINE)
 
+    def last_events(self) -> list[str]:
+        """The kind of the last event of each recorded session."""
+        files = self.folder.glob("state/sessions/*/events.jsonl")
+        return [json.loads(file.read_text().splitlines()[-1])["kind"] for file in files]
+
+    def logs(self) -> str:
+        """All files of the state folder."""
+        return "".join(file.read_text() for file in self.folder.glob("state/**/*") if file.is_file())
+
     def _read_address(self) -> str:
         deadline = time.monotonic() + DEADLINE
         stdout = self.process.stdout
         assert stdout is not None
         while (found := _ADDRESS.search(self.said)) is None or "sessions." not in self.said:
             assert time.monotonic() < deadline, self.said
-            assert self.process.poll() is None, self.said + stdout.read()
             if select.select([stdout], [], [], 0.1)[0]:
-                self.said += stdout.readline()
+                piece = os.read(stdout.fileno(), 4096).decode()
+                assert piece, f"it ended: {self.said}"
+                self.said += piece
         return found[0]
+
+
+def told(pid: int, name: str) -> list[str]:
+    """What /proc tells of a process as `cmdline` or `environ`."""
+    return Path(f"/proc/{pid}/{name}").read_text().split("\0")
+
+
+def alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
 
 
 class Page:

@@ -122,7 +122,9 @@ async def test_no_secret_is_in_anything_that_is_left(tmp_path: Path, kept: str) 
         out, err = await asyncio.wait_for(said, 60)
     assert process.returncode == 1, err
     left = {"stdout": out, "stderr": err, "events": (tmp_path / "events.jsonl").read_bytes()}
-    left |= {str(file): file.read_bytes() for file in (tmp_path / "state").rglob("*") if file.is_file()}
+    written = [file for file in (tmp_path / "state").rglob("*") if file.is_file()]
+    # The scratch folder is the agent's: its row.json says what the task says.
+    left |= {str(file): file.read_bytes() for file in written if not file.is_relative_to(files)}
     assert {name: found for name, data in left.items() if (found := canaries_in(data))} == {}
     assert sum(b"***" in data for data in left.values()) >= 5, left.keys()
     # What the model is sent is what it is about.
@@ -151,7 +153,7 @@ def test_everything_left_is_private(tmp_path: Path) -> None:
     assert ran == 0
     state = tmp_path / "state"
     session = next(state.glob("sessions/*"))
-    found = [file for file in state.rglob("*") if file.is_relative_to(session / "files") is False]
+    found = [file for file in state.rglob("*") if not file.is_relative_to(session / "files")]
     modes = {str(file): oct(file.stat().st_mode & 0o777) for file in [state, *found]}
     assert {name for name, mode in modes.items() if mode not in ("0o700", "0o600")} == set()
     assert len(modes) > 6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -14,7 +13,7 @@ import aiohttp
 import httpx
 import pytest
 
-from e2e.served import Page, Served
+from e2e.served import Page, Served, alive, told
 from e2e.terminal import COMMAND, bash, environment, processes, write_rows, write_script
 from waiting import wait_until
 
@@ -76,18 +75,17 @@ async def test_a_websocket_needs_the_token_and_its_own_origin(
 
 
 async def test_the_token_is_in_no_log_and_no_process(served: Served, client: aiohttp.ClientSession):
-    httpx.get(f"{served.address}?{'x' * 5000}")
+    async with client.get(f"{served.address}?{'x' * 5000}") as answer:
+        assert answer.status == 400
     page = await Page(served, client).open()
     await page.until("count the sheep")
     (pid,) = served.pages
-    arguments = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    arguments, variables = told(pid, "cmdline"), told(pid, "environ")
     assert "--model" in arguments
     assert "--port" not in arguments
-    kept = [Path(f"/proc/{pid}/{name}").read_text() for name in ("cmdline", "environ")]
-    state = Path(dict(item.split("=", 1) for item in kept[1].split("\0") if item)["AGENTSCOPE_HOME"])
-    logs = [file.read_text() for file in state.rglob("*") if file.is_file()]
-    assert "LineTooLong" in "".join(logs)
-    assert [text for text in kept + logs if served.token in text] == []
+    logs = served.logs()
+    assert "LineTooLong" in logs
+    assert [text for text in (*arguments, *variables, logs) if served.token in text] == []
     await page.close()
 
 
@@ -104,8 +102,7 @@ async def test_a_closed_page_ends_its_app_and_its_sessions_and_no_other(
         await one.close()
         await wait_until(lambda: len(served.pages) == 1, "its app ends", seconds=30)
         assert processes("98791") == []
-        (file,) = tmp_path.glob("state/sessions/*/events.jsonl")
-        assert json.loads(file.read_text().splitlines()[-1])["kind"] == "session_ended"
+        assert served.last_events() == ["session_ended"]
         await other.press("?")
         await other.until("Help")
 
@@ -118,13 +115,12 @@ async def test_a_signal_ends_all_apps_in_order(
         page = await Page(served, client).open()
         await page.until("RUNNING")
         await wait_until(lambda: processes("98792"), "the tool runs", seconds=30)
-        pages = served.pages
+        (pid,) = served.pages
         assert served.end(number) == 0
-        assert [pid for pid in pages if Path(f"/proc/{pid}").exists()] == []
+        assert not alive(pid)
         assert processes("98792") == []
+        assert served.last_events() == ["session_ended"]
         await page.closed()
-    (file,) = tmp_path.glob("state/sessions/*/events.jsonl")
-    assert json.loads(file.read_text().splitlines()[-1])["kind"] == "session_ended"
 
 
 async def test_apps_of_a_killed_server_end_in_order(tmp_path: Path, client: aiohttp.ClientSession):
@@ -133,17 +129,15 @@ async def test_apps_of_a_killed_server_end_in_order(tmp_path: Path, client: aioh
         await page.until("RUNNING")
         await wait_until(lambda: processes("98793"), "the tool runs", seconds=30)
         (pid,) = served.pages
-        os.kill(served.process.pid, signal.SIGKILL)
-        await wait_until(lambda: not Path(f"/proc/{pid}").exists(), "its app ends", seconds=30)
+        served.end(signal.SIGKILL)
+        await wait_until(lambda: not alive(pid), "its app ends", seconds=30)
         assert processes("98793") == []
-    (file,) = tmp_path.glob("state/sessions/*/events.jsonl")
-    assert json.loads(file.read_text().splitlines()[-1])["kind"] == "session_ended"
+        assert served.last_events() == ["session_ended"]
 
 
 async def test_a_page_tells_why_no_app_opens(tmp_path: Path, client: aiohttp.ClientSession):
-    arguments = words(tmp_path, "true")
-    with Served(tmp_path, arguments) as served:
-        Path(arguments[0]).unlink()
+    with Served(tmp_path, words(tmp_path, "true")) as served:
+        os.unlink(tmp_path / "tasks.jsonl")
         page = await Page(served, client).open()
         await page.until("tasks.jsonl")
         await page.closed()

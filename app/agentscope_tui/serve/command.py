@@ -64,7 +64,7 @@ async def _serve(settings: ServeSettings, words: Sequence[str], environ: Mapping
     )
     try:
         await server.start(bound)
-        print(f"agentscope is at {_address(door, bound)}", flush=True)
+        print(f"agentscope is at {_address(door, bound)}")
         print("Whoever has this address has a shell as you. ctrl+c ends it, with all sessions.", flush=True)
         await stop.wait()
     finally:

@@ -35,6 +35,8 @@ MAX_OPEN = 64
 """Requests that may wait for their answer; a runner with more is not read until some were answered."""
 KILL_GRACE = 10.0
 """Seconds that a cancelled request has to end when the session closes."""
+SLICE = 0.005
+"""Seconds that frames which are there already may hold the loop."""
 SEND_GRACE = 1.0
 """Seconds that a runner has to take its last frames when the session closes."""
 
@@ -132,6 +134,8 @@ class RunnerLink:
 
     async def _read(self) -> str:
         """Take frames until there are no more; why there are none."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             while (data := await self._channel.receive()) is not None:
                 frame = parse_runner_frame(data)
@@ -141,6 +145,10 @@ class RunnerLink:
                 elif frame is not None:
                     self._on_frame(frame)
                 await self._caught_up()
+                if loop.time() - began > SLICE:
+                    # A runner that floods never lets `receive` wait.
+                    await asyncio.sleep(0)
+                    began = loop.time()
             return await self._channel.ending()
         except FrameError as error:
             return f"the runner broke the protocol: {error}"

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from agentscope_tui.datasets.raw import RawRow
+from agentscope_tui.datasets.record import Standing
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.events import (
     AssistantDelta,
@@ -29,7 +31,7 @@ from agentscope_tui.models.chat import FunctionCall, ToolCallPart
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
 from agentscope_tui.tui.present.calls import item_of
-from agentscope_tui.tui.present.rows import cells_of, row_state
+from agentscope_tui.tui.present.rows import cells_of, row_state, standing_of
 from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.transcript import RESULT_SHOWN, block_of
 from agentscope_tui.tui.present.words import (
@@ -41,6 +43,7 @@ from agentscope_tui.tui.present.words import (
     thousands,
 )
 from agentscope_widgets.blocks import RESULT_RULE
+from agentscope_widgets.row_list import RowCells
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TASK = Task(index=3, line=4, prompt="do it")
@@ -135,15 +138,29 @@ def test_a_row_tells_its_sessions_state(events: list[Event], word: str):
     assert glyph
 
 
+KEYS = ("state", "calls", "reward", "duration", "prompt")
+
+
+def cells(row: Task | RowError, *events: Event, problem: bool = False) -> RowCells:
+    """The cells of a row whose session had these events, or could not be opened."""
+    session = state_of(*events) if events else None
+    standing = standing_of(session, START + timedelta(seconds=9)) if session else None
+    standing = Standing("error") if problem else standing
+    raw = row if isinstance(row, RowError) else RawRow(row.line, row.row, 10, None)
+    return cells_of(row, raw, KEYS, session=session, standing=standing, marked=False)
+
+
 def test_the_cells_of_a_row():
-    assert cells_of(RowError(2, 3, "no prompt"), None, None).state == "bad row"
-    fresh = cells_of(TASK, None, None)
-    assert (fresh.index, fresh.state, fresh.prompt) == (3, "", "do it")
-    assert cells_of(TASK, None, "no model").state == "error"
-    done = state_of(*begun(), answered(), Graded(grader="exact", turn=1, reward=0.5))
-    assert cells_of(TASK, done, None).reward == "0.5"
-    broken = state_of(*begun(), Graded(grader="exact", turn=1, error="no ground truth"))
-    assert cells_of(TASK, broken, None).reward == "error"
+    bad = cells(RowError(2, 3, "no prompt"))
+    assert (bad.texts["state"], bad.texts["prompt"], bad.tone) == ("✗ bad row", "no prompt", "error")
+    fresh = cells(TASK)
+    assert (fresh.index, fresh.texts["prompt"]) == (3, "do it")
+    assert "state" not in fresh.texts
+    assert cells(TASK, problem=True).texts["state"] == "✗ error"
+    done = cells(TASK, *begun(), answered(), Graded(grader="exact", turn=1, reward=0.5))
+    assert (done.texts["calls"], done.texts["reward"], done.texts["duration"]) == ("1", "0.5", "7.0 s")
+    broken = cells(TASK, *begun(), Graded(grader="exact", turn=1, error="no ground truth"))
+    assert broken.texts["reward"] == "error"
 
 
 def test_a_running_call_shows_the_time_since_it_began():

@@ -1,0 +1,339 @@
+"""Selecting in a view of text, with the mouse and with keys, and asking for what is selected.
+
+A selection holds places of the source: it stays on its text whatever arrives, wraps anew or scrolls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.events import MouseDown, MouseMove, MouseUp
+from textual.geometry import Offset
+from textual.timer import Timer
+
+from .caret import FAR, by_character, by_rows, by_word, edge, nearest, row_edge, word_around
+from .copying import CopyRequested, OpenRequested, TextRequest
+from .text_view import Mark, Place, RowPlaces, TextView
+
+Span = tuple[Place, Place]
+"""The text from one place up to another."""
+
+_SLICE = 0.005
+"""Seconds of gathering text before keys have their turn."""
+_SCROLLS_A_SECOND = 20
+
+
+class SelectingView(TextView):
+    """A drag selects, as do shift and the arrows; `V` begins to select where no shift reaches the program."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "copy", "Copy", False, id="text.copy", tooltip="Copy the selection, or what is chosen"),
+        Binding("o", "open", "Open", False, id="text.open", tooltip="Open it in $PAGER or $EDITOR"),
+        Binding("enter", "accept", "copy", id="text.accept", tooltip="Copy the selection and leave it"),
+        Binding("escape", "leave", "clear", id="text.leave", tooltip="Drop the selection, then the search"),
+        Binding("V", "select", "Select", False, id="text.select", tooltip="Select with keys: begin, set the mark"),
+        Binding("ctrl+a", "select_all", "All", False, id="text.all", tooltip="Select all"),
+        Binding("left", "sideways(-1)", "Left", False, id="view.left", tooltip="Left"),
+        Binding("right", "sideways(1)", "Right", False, id="view.right", tooltip="Right"),
+        *(
+            Binding(key, f"caret('{act}')", act, False, id=f"text.{act}", tooltip=tooltip)
+            for key, act, tooltip in (
+                ("ctrl+left", "word_left", "While selecting: a word back"),
+                ("ctrl+right", "word_right", "While selecting: a word on"),
+                ("circumflex_accent", "line_start", "While selecting: the start of the line"),
+                ("dollar_sign", "line_end", "While selecting: the end of the line"),
+            )
+        ),
+        *(
+            Binding(f"shift+{key}", f"extend('{act}')", act, False, id=f"text.select_{act}", tooltip=tooltip)
+            for key, act, tooltip in (
+                ("left", "left", "Select to the left"),
+                ("right", "right", "Select to the right"),
+                ("up", "up", "Select up"),
+                ("down", "down", "Select down"),
+                ("pageup", "page_up", "Select a page up"),
+                ("pagedown", "page_down", "Select a page down"),
+                ("home", "line_start", "Select to the start of the line"),
+                ("end", "line_end", "Select to the end of the line"),
+            )
+        ),
+    ]
+
+    def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, id=id, classes=classes)
+        self._anchor: Span | None = None
+        self._caret: Span | None = None
+        self._by_keys = False
+        self._column: int | None = None
+        self._pressed: Place | None = None
+        self._dragged = False
+        self._pointer = Offset(0, 0)
+        self._scrolling: Timer | None = None
+
+    # What is selected
+
+    @property
+    def selection(self) -> Span | None:
+        """Where the selection starts and ends; None if there is none."""
+        if self._anchor is None or self._caret is None:
+            return None
+        start, end = min(self._anchor[0], self._caret[0]), max(self._anchor[1], self._caret[1])
+        return (start, end) if start < end else None
+
+    @property
+    def selecting(self) -> bool:
+        """Whether the keys move a caret."""
+        return self._by_keys
+
+    def select(self, start: Place, end: Place) -> None:
+        """Select the text from one place up to another."""
+        self._hold_still()
+        self._anchor = self._caret = (start, end)
+        self._selection_changed()
+
+    def clear_selection(self) -> None:
+        """Nothing is selected any more."""
+        if self._anchor or self._caret or self._by_keys:
+            self._anchor = self._caret = None
+            self._by_keys = False
+            self.following = self.FOLLOWS and self.scroll_offset.y >= self.max_scroll_y
+            self._selection_changed()
+
+    def move_places(self, moved: Callable[[Place], Place]) -> None:
+        """The places of the selection are others now, because texts came before them."""
+        if self._anchor:
+            self._anchor = moved(self._anchor[0]), moved(self._anchor[1])
+        if self._caret:
+            self._caret = moved(self._caret[0]), moved(self._caret[1])
+
+    def has_marks(self) -> bool:
+        return self._caret is not None or super().has_marks()
+
+    def marks(self, row: RowPlaces) -> Iterable[Mark]:
+        yield from super().marks(row)
+        if selection := self.selection:
+            yield Mark(*selection, self.look.selection)
+        if self._by_keys and self._caret:
+            number, offset = self._caret[0]
+            yield Mark(self._caret[0], Place(number, offset + 1), self.look.caret)
+
+    def notes(self) -> list[str]:
+        return [*(["selecting"] if self._by_keys else []), *super().notes()]
+
+    # Asking for it
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        match action:
+            case "accept" | "caret":
+                return self._by_keys
+            case "leave":
+                return self._by_keys or self.selection is not None
+            case "sideways":
+                return self._by_keys or self.scrolls_sideways
+            case _:
+                return super().check_action(action, parameters)
+
+    @property
+    def scrolls_sideways(self) -> bool:
+        """Whether the keys to the left and the right scroll."""
+        return False
+
+    def action_copy(self) -> None:
+        self._ask(CopyRequested)
+
+    def action_accept(self) -> None:
+        self._ask(CopyRequested)
+
+    def action_open(self) -> None:
+        self._ask(OpenRequested)
+
+    def action_leave(self) -> None:
+        self.clear_selection()
+
+    def _ask(self, request: type[TextRequest]) -> None:
+        wanted = self.selection
+        if wanted is None and self._by_keys and self._caret:
+            wanted = self.source_line(self._caret[0])
+        wanted = wanted or self.in_hand()
+        if wanted is None:
+            self.app.bell()
+            return
+        self.clear_selection()
+        self._gather(request, *wanted)
+
+    @work(group="copy")
+    async def _gather(self, request: type[TextRequest], start: Place, end: Place) -> None:
+        parts: list[str] = []
+        pause = time.perf_counter() + _SLICE
+        for piece in self.pieces(start, end):
+            parts.append(piece)
+            if time.perf_counter() > pause:
+                await asyncio.sleep(0)
+                pause = time.perf_counter() + _SLICE
+        self.post_message(request("".join(parts)))
+
+    # Keys
+
+    def action_select(self) -> None:
+        """Begin, with a caret; again: set the mark from which it selects, or take it away."""
+        if not self._by_keys:
+            self._begin()
+        elif self._caret:
+            self._anchor = None if self._anchor else self._caret
+            self._selection_changed()
+
+    def action_select_all(self) -> None:
+        if self.text_count:
+            last = self.text_count - 1
+            self.select(Place(0, 0), Place(last, len(self.text_at(last))))
+
+    def action_extend(self, act: str) -> None:
+        if not self._by_keys:
+            self._begin()
+        if self._anchor is None:
+            self._anchor = self._caret
+        self._move(act)
+
+    def action_caret(self, act: str) -> None:
+        self._move(act)
+
+    def action_sideways(self, step: int) -> None:
+        if self._by_keys:
+            self._move("left" if step < 0 else "right")
+        else:
+            self.scroll_to(x=self.scroll_offset.x + 8 * step, animate=False, force=True)
+
+    def action_scroll_by(self, lines: int) -> None:
+        if self._by_keys:
+            self._move("up" if lines < 0 else "down")
+        else:
+            super().action_scroll_by(lines)
+
+    def action_scroll_page(self, pages: int) -> None:
+        if self._by_keys:
+            self._move("page_up" if pages < 0 else "page_down")
+        else:
+            super().action_scroll_page(pages)
+
+    def action_go_start(self) -> None:
+        if self._by_keys:
+            self._move("start")
+        else:
+            super().action_go_start()
+
+    def action_go_end(self) -> None:
+        if self._by_keys:
+            self._move("end")
+        else:
+            super().action_go_end()
+
+    def _begin(self) -> None:
+        """A caret where the selection ended, or at what the user looks at, or at the top of the view."""
+        top, height = self.scroll_offset.y, self.view_height
+        place = self._caret[0] if self._caret else None
+        if place is None and (hand := self.in_hand()) is not None:
+            at = self.cell_of(hand[0])
+            place = hand[0] if at is not None and top <= at[1] < top + height else None
+        place = place or nearest(self, top, 0, 1) or nearest(self, top, 0, -1)
+        if place is None:
+            self.app.bell()
+            return
+        self._hold_still()
+        self._by_keys = True
+        self._caret = place, self.after(place)
+        self._column = None
+        self._selection_changed()
+
+    def _move(self, act: str) -> None:
+        if self._caret is None:
+            return
+        place, page = self._caret[0], max(1, self.view_height - 1)
+        at = self.cell_of(place)
+        column = at[0] if at and self._column is None else self._column or 0
+        self._column = None
+        match act:
+            case "left" | "right":
+                place = by_character(self, place, -1 if act == "left" else 1)
+            case "word_left" | "word_right":
+                place = by_word(self, place, -1 if act == "word_left" else 1)
+            case "line_start" | "line_end":
+                place = row_edge(self, place, -1 if act == "line_start" else 1)
+            case "start" | "end":
+                place = edge(self, -1 if act == "start" else 1) or place
+            case _:
+                rows = page if act.startswith("page") else 1
+                place = by_rows(self, place, -rows if act.endswith("up") else rows, column)
+                self._column = column
+        self._caret = place, self.after(place)
+        self.reveal(place)
+        self._selection_changed()
+
+    def _hold_still(self) -> None:
+        """The text stays under the caret and the pointer, whatever arrives."""
+        self.following = False
+
+    def _selection_changed(self) -> None:
+        self.refresh()
+        self.refresh_bindings()
+
+    # The mouse
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        at = event.get_content_offset(self)
+        self._dragged = False
+        if event.button == 1 and at is not None and at.x < self.text_width:
+            self._pressed = self.place_at(at.x, self.scroll_offset.y + at.y)
+            self._pointer = at
+            if self._pressed is not None:
+                self.capture_mouse()
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        at = event.get_content_offset_capture(self)
+        if self._pressed is None or (at == self._pointer and not self._dragged):
+            return
+        self._pointer = at
+        if not self._dragged:
+            self._dragged = True
+            self._by_keys = False
+            self._hold_still()
+            self._anchor = self._pressed, self.after(self._pressed)
+            self._scrolling = self.set_interval(1 / _SCROLLS_A_SECOND, self._drag)
+        self._drag(scroll=False)
+
+    def on_mouse_up(self, event: MouseUp) -> None:
+        self._pressed = None
+        self.release_mouse()
+        if self._scrolling is not None:
+            self._scrolling.stop()
+            self._scrolling = None
+
+    def clicked(self, x: int, y: int) -> None:
+        if self._dragged:
+            return
+        self.clear_selection()
+        super().clicked(x, y)
+
+    def clicked_again(self, x: int, y: int, times: int) -> None:
+        """Two clicks take a word, three the line; a title stands for all below it."""
+        place = None if self._dragged else self.place_at(x, self.scroll_offset.y + y)
+        if place is not None:
+            self.select(*(word_around(self, place) if times == 2 else self.source_line(place)))
+
+    def _drag(self, *, scroll: bool = True) -> None:
+        """Select up to the pointer; while it is above or below the view the text moves towards it."""
+        x, y = self._pointer
+        below = y - (self.view_height - 1)
+        if scroll and (y < 0 or below > 0):
+            self.scroll_lines(y if y < 0 else below)
+            self._hold_still()
+        line = self.scroll_offset.y + max(0, min(y, self.view_height - 1))
+        line = min(line, self.virtual_size.height - 1)
+        place = self.place_at(max(0, x), line) or nearest(self, line, FAR if below > 0 else x, -1)
+        if place is not None:
+            self._caret = place, self.after(place)
+            self._selection_changed()
