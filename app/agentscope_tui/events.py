@@ -90,7 +90,8 @@ class Steer(Event):
 
 class LlmRequestSent(Event):
     """A model call begins. The whole request is the first `kept` messages of the request of call
-    `base` (0: nothing) followed by `messages`; `digest` is the SHA-256 of the whole list as canonical JSON.
+    `base` (0: nothing) followed by `messages`; `digest` is the SHA-256 of the whole list as canonical JSON,
+    as it was sent: with the secrets that are masked in what is told here.
 
     `repairs` says in words what the host put right in the runner's messages; `overridden` is what the agent
     asked for and did not get, because the user set it: `{"model": ..., "temperature": ...}`.

@@ -97,6 +97,13 @@ class Masker:
             case _:
                 return value
 
+    def restored(self, edited: Any, original: Any) -> Any:
+        """JSON data that was edited while masked, with the secrets of the original in place of the masks, in
+        order. As it is where their number has changed: nobody can tell then which stands where."""
+        secrets = [text[start:end] for text in _texts(original) for start, end in self.spans(text)]
+        masks = sum(text.count(MASK) for text in _texts(edited))
+        return _filled(edited, iter(secrets)) if masks == len(secrets) else edited
+
     def stream(self) -> MaskedStream:
         """For text that comes in pieces."""
         return MaskedStream(self)
@@ -175,6 +182,31 @@ def _without(text: str, spans: Iterable[tuple[int, int]], start: int, end: int) 
             parts += (text[start : max(first, start)], MASK)
             start = last
     return "".join((*parts, text[start:end]))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (text for pair in value.items() for item in pair for text in _texts(item))
+        case list():
+            yield from (text for item in value for text in _texts(item))
+        case _:
+            pass
+
+
+def _filled(value: Any, secrets: Iterator[str]) -> Any:
+    match value:
+        case str():
+            first, *others = value.split(MASK)
+            return first + "".join(next(secrets) + other for other in others)
+        case dict():
+            return {_filled(key, secrets): _filled(item, secrets) for key, item in value.items()}
+        case list():
+            return [_filled(item, secrets) for item in value]
+        case _:
+            return value
 
 
 def _secret_of(match: re.Match[str]) -> tuple[int, int]:

@@ -74,10 +74,14 @@ def memory(pid: int | None = None, field: str = "VmRSS") -> float:
 
 
 class Lag:
-    """How late the loop was, in milliseconds, each time that it was to do something."""
+    """How late the loop was, in milliseconds, each time that it was to do something.
+
+    A loop that is late while this process has little of a processor waits for the machine, not for us.
+    """
 
     def __init__(self) -> None:
         self.late: list[float] = []
+        self._began = time.perf_counter(), time.process_time()
 
     async def watch(self) -> None:
         while True:
@@ -90,6 +94,8 @@ class Lag:
         show(f"{what}: loop late, p50", statistics.median(late), "ms")
         show(f"{what}: loop late, p95", late[int(len(late) * 0.95)], "ms")
         show(f"{what}: loop late, most", late[-1], "ms")
+        spent, used = time.perf_counter() - self._began[0], time.process_time() - self._began[1]
+        show(f"{what}: of one processor, this process had", 100 * used / spent, "%")
 
 
 class Screen:

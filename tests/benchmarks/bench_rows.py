@@ -25,7 +25,8 @@ from textual.widgets import Static
 
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.expression import parse_expression
-from agentscope_tui.datasets.query import Order, find, ordered, text_test
+from agentscope_tui.datasets.query import Order, find, ordered
+from agentscope_tui.datasets.query import search as search_rows
 from agentscope_tui.datasets.source import open_dataset
 from agentscope_tui.tui.present.rows import COLUMNS, cells_of
 from agentscope_widgets.row_list import RowCells, RowList
@@ -126,7 +127,7 @@ def index(dataset: Dataset, stop: threading.Event) -> None:
 
 
 def search(dataset: Dataset, stop: threading.Event) -> None:
-    for _ in find(dataset, text_test("no such text"), {}, stop):
+    for _ in search_rows(dataset, "no such text", stop):
         pass
 
 

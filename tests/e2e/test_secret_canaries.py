@@ -47,7 +47,7 @@ def calls_bash(command: str, text: str = "") -> Answer:
 def prints(*texts: str) -> str:
     """A command that prints these, and holds none of them as a whole."""
     words = ["'" + text[:9] + "''" + text[9:] + "'" for text in texts]
-    return f'for text in {" ".join(words)}; do echo "$text"; sleep 0.05; printf \'%s\' "$text" >&2; done'
+    return f'for text in {" ".join(words)}; do echo "$text"; sleep 0.05; echo "$text" >&2; done'
 
 
 def descendants(pid: int) -> list[int]:

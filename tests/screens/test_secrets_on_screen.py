@@ -23,8 +23,7 @@ async def test_no_secret_is_drawn(tmp_path: Path) -> None:
     MASKER.learn([KNOWN])
     async with stage.running() as view:
         assert "use sk-***" in view.transcript
-        await view.press("enter")
-        await view.until(lambda: view.state.holds, "the first pause")
+        await view.opened_and_paused()
         await view.press("c")
         await view.until(lambda: view.state.outcome == "completed", "the end")
         await view.until(lambda: "done with sk-*** and ***" in view.transcript, "the answer")

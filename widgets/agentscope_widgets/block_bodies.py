@@ -23,7 +23,7 @@ class BlockBodies:
         self._look = look
         self._bodies: OrderedDict[int, list[Row]] = OrderedDict()
         self._live: dict[int, LiveRows] = {}
-        self._maps: OrderedDict[int, SourceMap] = OrderedDict()
+        self._maps: OrderedDict[int, _Mapped] = OrderedDict()
         self._rows = 0
 
     def rows(self, position: int, block: Block) -> list[Row]:
@@ -44,17 +44,16 @@ class BlockBodies:
 
     def offsets(self, position: int, block: Block) -> Sequence[Sequence[int]]:
         """For each row of the body the offset of each cell in the block's source text, or `NOWHERE`."""
-        source_map = self._maps.setdefault(position, SourceMap())
+        known = self._maps.setdefault(position, _Mapped())
         self._maps.move_to_end(position)
         if len(self._maps) > _MOST_MAPS:
             self._maps.popitem(last=False)
-        shown = source_text(shortened(block.body), block.format)
-        offsets = source_map.offsets(self.rows(position, block), shown)
-        if len(block.body) <= BODY_LIMIT:
-            return offsets
-        cut = shown.index(cut_note(len(block.body)))
-        missing = len(source_text(block.body, block.format)) - len(shown)
-        return [[_in_whole(offset, cut, missing) for offset in row] for row in offsets]
+        rows = self.rows(position, block)
+        # Asked for with every row that is drawn.
+        if known.rows is not rows or known.block is not block:
+            known.rows, known.block = rows, block
+            known.offsets = _offsets(known.map, rows, block)
+        return known.offsets
 
     def forget(self, position: int) -> None:
         """The block at `position` is another, or grew."""
@@ -67,6 +66,26 @@ class BlockBodies:
         if position not in self._live:
             self._live[position] = LiveRows(self.width, self._look())
         return self._live[position].update(block)
+
+
+class _Mapped:
+    """The offsets of a body as it was last rendered."""
+
+    def __init__(self) -> None:
+        self.map = SourceMap()
+        self.rows: list[Row] = []
+        self.block: Block | None = None
+        self.offsets: Sequence[Sequence[int]] = ()
+
+
+def _offsets(source_map: SourceMap, rows: Sequence[Row], block: Block) -> Sequence[Sequence[int]]:
+    shown = source_text(shortened(block.body), block.format)
+    offsets = source_map.offsets(rows, shown)
+    if len(block.body) <= BODY_LIMIT:
+        return offsets
+    cut = shown.index(cut_note(len(block.body)))
+    missing = len(source_text(block.body, block.format)) - len(shown)
+    return [[_in_whole(offset, cut, missing) for offset in row] for row in offsets]
 
 
 def _in_whole(offset: int, cut: int, missing: int) -> int:

@@ -15,12 +15,13 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
 
-from .block_layout import BlockLayout, Place
-from .block_text import BlockText
-from .blocks import Block, title_row
-from .line_view import ScrollingView
+from .block_layout import Place
+from .block_source import BlockSource
+from .blocks import RESULT_RULE, Block, title_row
+from .copying import CopyRequested
 from .look import Tone
 from .text_rows import Row
+from .text_view import TextPlace
 
 _SLICE = 0.004
 """Seconds of measuring out of sight between two frames."""
@@ -28,7 +29,7 @@ _SLICES_A_SECOND = 25
 _MOST_STRIPS = 2_000
 
 
-class BlockView(ScrollingView):
+class BlockView(BlockSource):
     """Blocks one below the other, with a cursor that goes from block to block and folds."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -37,6 +38,14 @@ class BlockView(ScrollingView):
         ),
         Binding("]", "move_cursor(1)", "Next", show=False, id="blocks.next", tooltip="Next block"),
         Binding("space", "fold", "Fold", show=False, id="blocks.fold", tooltip="Fold or unfold the block"),
+        Binding(
+            "Y",
+            "copy_result",
+            "Copy result",
+            show=False,
+            id="blocks.copy_result",
+            tooltip="Copy the result of a call",
+        ),
     ]
 
     cursor: reactive[int | None] = reactive(None)
@@ -57,19 +66,12 @@ class BlockView(ScrollingView):
 
     def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=id, classes=classes)
-        self._layout = BlockLayout(lambda: self.look)
-        self._text = BlockText(self._layout)
         self._cursor_key = ""
         self._strips: dict[Place, tuple[tuple[Row, bool, Tone, Style], Strip]] = {}
         self._changed_unseen: set[int] = set()
         self._measuring: Timer | None = None
 
     # What is shown
-
-    @property
-    def blocks(self) -> Sequence[Block]:
-        """The blocks shown, in order."""
-        return self._layout.blocks
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Show these blocks instead: a view that follows from its end, any other from its start."""
@@ -78,6 +80,7 @@ class BlockView(ScrollingView):
         self.following = self.FOLLOWS
         self.seen_all()
         self._settle(0)
+        self.texts_replaced()
 
     def put(self, position: int, block: Block) -> None:
         """Replace the block at `position`, or append it when that is the number of blocks.
@@ -87,7 +90,8 @@ class BlockView(ScrollingView):
         """
         if position > len(self.blocks):
             raise IndexError(f"block {position} of {len(self.blocks)}")
-        if position < len(self.blocks) and self.blocks[position] == block:
+        old = self.blocks[position] if position < len(self.blocks) else None
+        if old == block:
             return
         before = self._layout.drawn(position)
         top = self._layout.put(position, block, self.scroll_offset.y)
@@ -98,10 +102,12 @@ class BlockView(ScrollingView):
             # Something came before the chosen block.
             self.cursor = position
         self._settle(top, changed=lambda: self._layout.changed_since(before, position))
+        self.text_put(position, old)
 
     def keep_only(self, kinds: Collection[str]) -> None:
         """Show only the blocks of these kinds, or all if there are none."""
         self._settle(self._layout.keep_only(kinds, self.scroll_offset.y))
+        self.texts_changed(0, self.text_count)
         if self.cursor is not None and self.is_hidden(self.cursor):
             self.cursor = None
 
@@ -137,10 +143,6 @@ class BlockView(ScrollingView):
                 return True
         return False
 
-    def is_hidden(self, position: int) -> bool:
-        """Whether a block is of a kind that is not shown."""
-        return not self._layout.shows(self.blocks[position])
-
     def is_folded(self, position: int) -> bool:
         """Whether a foldable block is folded to its title line."""
         return self._layout.is_folded(position)
@@ -159,14 +161,48 @@ class BlockView(ScrollingView):
 
     # Its text
 
-    @property
-    def text(self) -> BlockText:
-        """The source texts by place; its lines are those of the content, `scroll_offset.y` is at the top."""
-        return self._text
+    def reveal(self, place: TextPlace) -> None:
+        position, is_body = divmod(place.text, 2)
+        if self.is_hidden(position):
+            self.keep_only(())
+            self.shown_all()
+        if is_body:
+            self.set_folded(position, False)
+        self._layout.measure(position)
+        top, height = self.scroll_offset.y, self.view_height
+        line = (self.cell_of(place) or (0, top))[1]
+        if line < top:
+            self._hold(line)
+        elif line >= top + height - 1:
+            # What is just below comes in by its own line, anything else to the middle.
+            self._hold(line - (height - 1 if line <= top + height else height // 2))
+        self.cursor = position
 
-    def text_of(self, position: int) -> str:
-        """What a block says: all of it, unwrapped and safe, in the form in which it was written."""
-        return self._text.text_of(position)
+    def in_hand(self) -> tuple[TextPlace, TextPlace] | None:
+        """What the chosen block says, of a call its arguments; else that of the newest block in sight."""
+        position = self._block_in_hand()
+        if position is None:
+            return None
+        title, body = 2 * position, 2 * position + 1
+        text = self.text_at(body)
+        if not text:
+            return TextPlace(title, 0), TextPlace(title, len(self.text_at(title)))
+        is_call = self.blocks[position].format == "call"
+        return TextPlace(body, 0), TextPlace(body, len(text.partition(RESULT_RULE)[0] if is_call else text))
+
+    def action_copy_result(self) -> None:
+        position = self._block_in_hand()
+        if position is not None and self.blocks[position].format == "call":
+            result = self.text_at(2 * position + 1).partition(RESULT_RULE)[2]
+            self.post_message(CopyRequested(result))
+        else:
+            self.app.bell()
+
+    def _block_in_hand(self) -> int | None:
+        seen = self._layout.in_sight(self.scroll_offset.y, self.view_height)
+        if self.cursor is not None or not seen:
+            return self.cursor
+        return seen[-1] if self.FOLLOWS else seen[0]
 
     # Drawing
 

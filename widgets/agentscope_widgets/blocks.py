@@ -122,7 +122,7 @@ def cut_note(size: int) -> str:
 def title_row(block: Block, *, folded: bool, width: int, look: Look) -> Row:
     """The first line of a block, `width` cells: mark, title, summary if folded, margin at the right."""
     style = look.tone(block.tone)
-    mark = ("▸ " if folded else "▾ ") if block.foldable else ""
+    mark = fold_mark(block, folded=folded)
     title = fit_end(mark + safe_line(block.title), width)
     room = width - cell_len(title)
     facts = (*(() if block.call is None else (f"#{block.call}",)), *block.margin)
@@ -137,6 +137,11 @@ def title_row(block: Block, *, folded: bool, width: int, look: Look) -> Row:
     if margin:
         row.append(Segment(" " * (room + 2) + margin, look.muted))
     return row
+
+
+def fold_mark(block: Block, *, folded: bool) -> str:
+    """What stands before the title of a block that can be folded."""
+    return ("▸ " if folded else "▾ ") if block.foldable else ""
 
 
 def _margin(parts: Sequence[str], width: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -14,6 +14,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive, var
 
+from .copying import CopyRequested, OpenRequested, TextRequest
 from .line_view import LineView
 from .look import Tone
 from .safe_text import safe_line
@@ -53,6 +54,11 @@ class CallList(LineView):
             "pagedown", "move_page(1)", "Page down", show=False, id="calls.page_down", tooltip="A page down"
         ),
         Binding("home", "go_first", "First", show=False, id="calls.first", tooltip="First call"),
+        Binding("y", "ask('arguments')", "Copy", show=False, id="calls.copy", tooltip="Copy its arguments"),
+        Binding("Y", "ask('result')", "Copy", show=False, id="calls.copy_result", tooltip="Copy its result"),
+        Binding(
+            "o", "open", "Open", show=False, id="calls.open", tooltip="Open its result in $PAGER or $EDITOR"
+        ),
         Binding("end", "go_last", "Last", show=False, id="calls.last", tooltip="Follow the newest call"),
     ]
 
@@ -68,6 +74,30 @@ class CallList(LineView):
             super().__init__()
             self.call_list = call_list
             self.key = key
+
+        @property
+        def control(self) -> CallList:
+            """The list."""
+            return self.call_list
+
+    class CallTextRequested(Message):
+        """The user wants to copy, or to open, what a call was given or what came of it.
+
+        `request` makes that of the text, which only the owner has.
+        """
+
+        def __init__(
+            self,
+            call_list: CallList,
+            key: str,
+            part: Literal["arguments", "result"],
+            request: type[TextRequest],
+        ) -> None:
+            super().__init__()
+            self.call_list = call_list
+            self.key = key
+            self.part = part
+            self.request = request
 
         @property
         def control(self) -> CallList:
@@ -141,6 +171,16 @@ class CallList(LineView):
     def action_go_last(self) -> None:
         self.following = True
         self._update()
+
+    def action_ask(self, part: Literal["arguments", "result"]) -> None:
+        self._ask(part, CopyRequested)
+
+    def action_open(self) -> None:
+        self._ask("result", OpenRequested)
+
+    def _ask(self, part: Literal["arguments", "result"], request: type[TextRequest]) -> None:
+        if self._items:
+            self.post_message(self.CallTextRequested(self, self._items[self.cursor].key, part, request))
 
     def _choose(self, position: int) -> None:
         self.cursor = position

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from .text_view import Place, TextView
+from .text_view import TextPlace, TextView
 
 FAR = 1_000_000_000
 """A cell to the right of every row."""
@@ -15,7 +15,7 @@ _WORD = re.compile(r"(?:[~.]*/)?\w+(?:[-./:@+]+\w+)*/?")
 """What a double click takes: a word, a path, a name with dots or dashes."""
 
 
-def characters(view: TextView, place: Place, step: int) -> Iterator[Place]:
+def characters(view: TextView, place: TextPlace, step: int) -> Iterator[TextPlace]:
     """The characters that are shown after a place (`step` 1), or before it (-1), in that order."""
     at = view.cell_of(place)
     if at is None:
@@ -25,21 +25,21 @@ def characters(view: TextView, place: Place, step: int) -> Iterator[Place]:
     for cell, offset in row.stops[::step] if row else ():
         if (cell - start) * step > 0:
             assert row is not None
-            yield Place(row.text, offset)
+            yield TextPlace(row.text, offset)
     line += step
     while 0 <= line < view.virtual_size.height:
         row = view.row_places(line)
         if row is not None:
-            yield from (Place(row.text, offset) for _, offset in row.stops[::step])
+            yield from (TextPlace(row.text, offset) for _, offset in row.stops[::step])
         line += step
 
 
-def by_character(view: TextView, place: Place, step: int) -> Place:
+def by_character(view: TextView, place: TextPlace, step: int) -> TextPlace:
     """The next character, or the one before; at the end the place itself."""
     return next(characters(view, place, step), place)
 
 
-def by_word(view: TextView, place: Place, step: int) -> Place:
+def by_word(view: TextView, place: TextPlace, step: int) -> TextPlace:
     """The start of the next word, or of the one before; without one the last or the first character."""
     is_word = _WordTest(view)
     last = place
@@ -56,7 +56,7 @@ def by_word(view: TextView, place: Place, step: int) -> Place:
     return last
 
 
-def by_rows(view: TextView, place: Place, rows: int, cell: int) -> Place:
+def by_rows(view: TextView, place: TextPlace, rows: int, cell: int) -> TextPlace:
     """The character at or left of a cell, so many rows further down (up if negative)."""
     at = view.cell_of(place)
     if at is None:
@@ -66,38 +66,38 @@ def by_rows(view: TextView, place: Place, rows: int, cell: int) -> Place:
     return nearest(view, line, cell, step) or nearest(view, line, cell, -step) or place
 
 
-def nearest(view: TextView, line: int, cell: int, step: int) -> Place | None:
+def nearest(view: TextView, line: int, cell: int, step: int) -> TextPlace | None:
     """The character at or left of a cell, on the first line from `line` on (back if -1) that shows text."""
     while 0 <= line < view.virtual_size.height:
         row = view.row_places(line)
         if row is not None and (stops := row.stops):
             index = max(0, bisect_right(stops, cell, key=lambda stop: stop[0]) - 1)
-            return Place(row.text, stops[index][1])
+            return TextPlace(row.text, stops[index][1])
         line += step
     return None
 
 
-def row_edge(view: TextView, place: Place, step: int) -> Place:
+def row_edge(view: TextView, place: TextPlace, step: int) -> TextPlace:
     """The last character of the row that shows a place, or the first."""
     at = view.cell_of(place)
     return (nearest(view, at[1], FAR if step > 0 else -FAR, 1) if at else None) or place
 
 
-def edge(view: TextView, step: int) -> Place | None:
+def edge(view: TextView, step: int) -> TextPlace | None:
     """The last character of all that is shown, or the first."""
     if step > 0:
         return nearest(view, view.virtual_size.height - 1, FAR, -1)
     return nearest(view, 0, -FAR, 1)
 
 
-def word_around(view: TextView, place: Place) -> tuple[Place, Place]:
+def word_around(view: TextView, place: TextPlace) -> tuple[TextPlace, TextPlace]:
     """The start and the end of the word at a place; elsewhere the one character."""
     start, end = view.source_line(place)
     line = view.text_at(place.text)[start.offset : end.offset]
     for match in _WORD.finditer(line):
         if match.start() <= place.offset - start.offset < match.end():
             first = start.offset
-            return Place(place.text, first + match.start()), Place(place.text, first + match.end())
+            return TextPlace(place.text, first + match.start()), TextPlace(place.text, first + match.end())
     return place, view.after(place)
 
 
@@ -109,12 +109,12 @@ class _WordTest:
         self._number = -1
         self._text = ""
 
-    def __call__(self, place: Place) -> bool:
+    def __call__(self, place: TextPlace) -> bool:
         if place.text != self._number:
             self._number, self._text = place.text, self._view.text_at(place.text)
         character = self._text[place.offset : place.offset + 1]
         return character.isalnum() or character == "_"
 
 
-def _adjacent(one: Place, other: Place) -> bool:
-    return other == Place(one.text, one.offset + 1)
+def _adjacent(one: TextPlace, other: TextPlace) -> bool:
+    return other == TextPlace(one.text, one.offset + 1)

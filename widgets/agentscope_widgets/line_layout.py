@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from rich.cells import cell_len, get_character_cell_size
 
-from .text_rows import break_offsets, without_tabs
+from .text_rows import TAB, break_offsets, without_tabs
 
 
 class LineLayout:
@@ -18,7 +18,12 @@ class LineLayout:
     def __init__(self, text: str, width: int | None) -> None:
         self._text = text
         self._shown = without_tabs(text)
+        self._width = width
         self._starts = [0] if width is None else break_offsets(self._shown, width, words=False)
+
+    def is_of(self, text: str, width: int | None) -> bool:
+        """Whether this is the layout of this very text at this width."""
+        return text is self._text and width == self._width
 
     @property
     def rows(self) -> int:
@@ -40,11 +45,33 @@ class LineLayout:
             return index
         return bisect_right(range(len(self._text) + 1), index, key=self._shown_index) - 1
 
+    def columns(self, row: int) -> list[int]:
+        """For each cell of a row the column of the character in it."""
+        start, end = (*self._starts, len(self._shown))[row : row + 2] if row < self.rows else (0, 0)
+        columns = range(len(self._text)) if self._shown == self._text else self._tabbed_columns()
+        if self._shown.isascii():
+            return [*columns[start:end]]
+        return [
+            column
+            for character, column in zip(self._shown[start:end], columns[start:end], strict=True)
+            for _ in range(get_character_cell_size(character))
+        ]
+
     def cell_of(self, column: int) -> tuple[int, int]:
         """The row and the cell where the character at a column starts."""
         index = self._shown_index(min(column, len(self._text)))
         row = bisect_right(self._starts, index) - 1
         return row, cell_len(self._shown[self._starts[row] : index])
+
+    def _tabbed_columns(self) -> list[int]:
+        """The column of each shown character, where a tab is several."""
+        columns: list[int] = []
+        cell = 0
+        for column, character in enumerate(self._text):
+            blanks = TAB - cell % TAB if character == "\t" else 1
+            cell += blanks if character == "\t" else get_character_cell_size(character)
+            columns += [column] * blanks
+        return columns
 
     def _shown_index(self, column: int) -> int:
         return len(without_tabs(self._text[:column]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -13,25 +15,29 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from .line_layout import LineLayout
-from .line_view import ScrollingView
 from .output_buffer import OutputBuffer, OutputLine
 from .output_heights import OutputHeights
 from .safe_text import safe_line
+from .searching_view import SearchingView
+from .source_map import NOWHERE
 from .text_rows import Row, wrap_runs
+from .text_search import Passage
+from .text_view import RowPlaces, TextPlace
 
 _GUTTER = 2
 """Cells before the text: `!` for a line from stderr, `↪` for one that continues the line above."""
 
 
-class OutputView(ScrollingView):
+_LONGEST_PASSAGE = 64
+"""Lines that are searched as one, if only the edge of the terminal parts them."""
+_LINES_A_PIECE = 500
+
+
+class OutputView(SearchingView):
     """Shows an `OutputBuffer` and follows its end; `refresh_output` is called after writes to it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("w", "toggle_wrap", "Wrap", show=False, id="output.wrap", tooltip="Wrap long lines, or not"),
-        Binding("left", "scroll_sideways(-8)", "Left", show=False, id="output.left", tooltip="Scroll left"),
-        Binding(
-            "right", "scroll_sideways(8)", "Right", show=False, id="output.right", tooltip="Scroll right"
-        ),
     ]
 
     wrap: reactive[bool] = reactive(True)
@@ -46,6 +52,7 @@ class OutputView(ScrollingView):
         self._version = -1
         self._width = 0
         self._seen_end = 0
+        self._last_layout = LineLayout("", None)
         self._rows: LRUCache[int, list[Row]] = LRUCache(128)
 
     def show(self, buffer: OutputBuffer | None, title: str = "") -> None:
@@ -63,6 +70,7 @@ class OutputView(ScrollingView):
         self.facts = ""
         self.following = True
         self._start_over()
+        self.texts_replaced()
 
     def refresh_output(self) -> None:
         """Take in what was written to the buffer since the last time; nothing is done if that is nothing."""
@@ -71,13 +79,15 @@ class OutputView(ScrollingView):
             return
         self._version = buffer.version
         before = len(heights)
-        for number in range(heights.update(), before):
+        changed = heights.update()
+        for number in range(changed, before):
             self._rows.discard(number)
         if self.following:
             self._seen_end = buffer.end
         self.unseen = max(0, buffer.end - self._seen_end)
         self.facts = self._known_facts(buffer)
         self._place(self.scroll_offset.y)
+        self.texts_changed(changed, self.text_count)
 
     def text_position(self, x: int, y: int) -> tuple[int, int] | None:
         """What is at a cell of the view: the number of a line and the column in its plain text, the end of
@@ -96,6 +106,78 @@ class OutputView(ScrollingView):
         row, cell = self._layout(number).cell_of(column)
         x = _GUTTER + cell - (0 if self.wrap else self.scroll_offset.x)
         return x, self._heights.start(number) + row - self.scroll_offset.y
+
+    # Its text: a text is a line
+
+    @property
+    def text_count(self) -> int:
+        # A write that this view was not told of yet may have erased lines.
+        lines = self._buffer.line_count if self._buffer else 0
+        return min(lines, len(self._heights)) if self._heights else 0
+
+    def text_at(self, number: int) -> str:
+        return self._buffer.plain(number) if self._buffer and number < self._buffer.line_count else ""
+
+    def passage(self, number: int) -> Passage:
+        texts = [self.text_at(number)]
+        while len(texts) < _LONGEST_PASSAGE and self._goes_on(number + len(texts) - 1):
+            texts.append(self.text_at(number + len(texts)))
+        return texts
+
+    def row_places(self, line: int) -> RowPlaces | None:
+        if (at := self._line_at(line - self.scroll_offset.y)) is None:
+            return None
+        number, inside = at
+        columns = self._layout(number).columns(inside)
+        if not self.wrap:
+            columns = columns[self.scroll_offset.x : self.scroll_offset.x + self._room]
+        # An empty line has a place too.
+        return RowPlaces(number, [*([NOWHERE] * _GUTTER), *(columns or [0] * (not self.text_at(number)))])
+
+    def place_at(self, x: int, line: int) -> TextPlace | None:
+        at = self.text_position(x, line - self.scroll_offset.y)
+        return TextPlace(*at) if at else None
+
+    def cell_of(self, place: TextPlace) -> tuple[int, int] | None:
+        at = self.view_cell(*place)
+        return (at[0], at[1] + self.scroll_offset.y) if at else None
+
+    def pieces(self, start: TextPlace, end: TextPlace) -> Iterable[str]:
+        if self._buffer is None:
+            return
+        stops = [*range(start.text + _LINES_A_PIECE, end.text, _LINES_A_PIECE)]
+        for one, other in pairwise([start, *(TextPlace(number, 0) for number in stops), end]):
+            yield self._buffer.text_between(one, other)
+
+    def source_line(self, place: TextPlace) -> tuple[TextPlace, TextPlace]:
+        """The line around a place, however often the edge of the terminal broke it."""
+        first = last = place.text
+        while self._goes_on(first - 1):
+            first -= 1
+        while self._goes_on(last):
+            last += 1
+        return TextPlace(first, 0), TextPlace(last, len(self.text_at(last)))
+
+    def reveal(self, place: TextPlace) -> None:
+        if (at := self.cell_of(place)) is None:
+            return
+        (x, line), (left, top), height = at, self.scroll_offset, self.view_height
+        if not top <= line < top + height:
+            # What is just outside comes in by its own line, anything else to the middle.
+            near = top - 1 <= line <= top + height
+            target = (line if line < top else line - height + 1) if near else line - height // 2
+            self.scroll_to(y=target, animate=False, force=True)
+        if not self.wrap and not _GUTTER <= x < self.text_width:
+            self.scroll_to(x=left + x - _GUTTER - self._room // 2, animate=False, force=True)
+
+    def in_hand(self) -> tuple[TextPlace, TextPlace] | None:
+        """All of it."""
+        last = self.text_count - 1
+        return (TextPlace(0, 0), TextPlace(last, len(self.text_at(last)))) if last >= 0 else None
+
+    @property
+    def scrolls_sideways(self) -> bool:
+        return not self.wrap
 
     def shows_placeholder(self) -> bool:
         return self._heights is None or not len(self._heights)
@@ -135,9 +217,6 @@ class OutputView(ScrollingView):
     def action_toggle_wrap(self) -> None:
         self.wrap = not self.wrap
 
-    def action_scroll_sideways(self, cells: int) -> None:
-        self.scroll_to(x=self.scroll_offset.x + cells, animate=False, force=True)
-
     @property
     def _room(self) -> int:
         return max(1, self._width - _GUTTER)
@@ -167,8 +246,17 @@ class OutputView(ScrollingView):
         return (number, inside) if number < buffer.line_count else None
 
     def _layout(self, number: int) -> LineLayout:
-        text = self._buffer.plain(number) if self._buffer else ""
-        return LineLayout(text, self._room if self.wrap else None)
+        text, width = self.text_at(number), self._room if self.wrap else None
+        if not self._last_layout.is_of(text, width):
+            self._last_layout = LineLayout(text, width)
+        return self._last_layout
+
+    def _goes_on(self, number: int) -> bool:
+        """Whether only the edge of the terminal parts a line from the next one."""
+        if self._buffer is None or not 0 <= number < self.text_count - 1:
+            return False
+        line = self._buffer.line(number)
+        return line.goes_on and self._buffer.line(number + 1).stream == line.stream
 
     def _row(self, number: int, output: OutputLine, inside: int) -> Row:
         rows = self._rows.get(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual import on
@@ -33,6 +34,7 @@ class PromptLine(Horizontal):
         height: 1;
         background: $panel;
         & > .prompt-line--title { width: auto; max-width: 50%; padding: 0 1; color: $text-primary; }
+        & > .prompt-line--switches { width: auto; padding: 0 0 0 1; color: $text-muted; }
         & > .prompt-line--note { width: auto; max-width: 50%; padding: 0 1; color: $text-muted; }
         & > SafeInput { width: 1fr; background: $panel; }
         &:ansi { background: ansi_default; }
@@ -45,10 +47,20 @@ class PromptLine(Horizontal):
         Binding(
             "up", "previous", "Previous", show=False, id="prompt.previous", tooltip="Go to the match before"
         ),
+        Binding("alt+c", "switch('case')", "case", id="prompt.case", tooltip="Search: tell capitals, or not"),
+        Binding(
+            "alt+r",
+            "switch('regex')",
+            "regex",
+            id="prompt.regex",
+            tooltip="Search: regular expression, or text",
+        ),
     ]
 
     note: reactive[str] = reactive("")
     """What is said at the right: `3/17`, or what is wrong with the answer."""
+    switches: reactive[Mapping[str, bool]] = reactive[Mapping[str, bool]](dict)
+    """What can be switched, by name, and whether it is on; the owner is asked to."""
 
     class PromptMessage(Message):
         """What the user did: `question` as it was given to `open`, `value` the answer so far."""
@@ -79,6 +91,13 @@ class PromptLine(Horizontal):
     class PreviousRequested(PromptMessage):
         """Up: the match before."""
 
+    class SwitchRequested(PromptMessage):
+        """The user wants `switch` to be the other way round."""
+
+        def __init__(self, prompt: PromptLine, switch: str) -> None:
+            super().__init__(prompt)
+            self.switch = switch
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.question = ""
@@ -86,6 +105,7 @@ class PromptLine(Horizontal):
         self._owner: Widget | None = None
         self._title = Static(classes="prompt-line--title", markup=False)
         self._input = SafeInput(compact=True, select_on_focus=False)
+        self._switches = Static(classes="prompt-line--switches", markup=False)
         self._note = Static(classes="prompt-line--note", markup=False)
 
     @classmethod
@@ -101,6 +121,7 @@ class PromptLine(Horizontal):
     def compose(self) -> ComposeResult:
         yield self._title
         yield self._input
+        yield self._switches
         yield self._note
 
     @property
@@ -108,12 +129,22 @@ class PromptLine(Horizontal):
         """The answer so far."""
         return self._input.value
 
-    def open(self, owner: Widget, question: str, title: str, value: str = "", *, note: str = "") -> None:
+    def open(
+        self,
+        owner: Widget,
+        question: str,
+        title: str,
+        value: str = "",
+        *,
+        note: str = "",
+        switches: Mapping[str, bool] | None = None,
+    ) -> None:
         """Ask: `title` is shown, `value` is the answer to begin with; `owner` is told what comes of it."""
         self._owner = owner
         self.question = question
         self._title.update(Content(safe_line(title)))
         self.note = note
+        self.switches = switches or {}
         # Set in silence: an answer to begin with is no change by the user.
         with self._input.prevent(Input.Changed):
             self._input.value = value
@@ -133,6 +164,18 @@ class PromptLine(Horizontal):
 
     def watch_note(self, note: str) -> None:
         self._note.update(Content(safe_line(note)))
+
+    def watch_switches(self, switches: Mapping[str, bool]) -> None:
+        self._switches.display = bool(switches)
+        self._switches.update(
+            Content(" ".join(f"{'☑' if on else '☐'} {name}" for name, on in switches.items()))
+        )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "switch" or parameters[0] in self.switches
+
+    def action_switch(self, name: str) -> None:
+        self._tell(self.SwitchRequested(self, name))
 
     def action_cancel(self) -> None:
         owner, message = self._owner, self.Cancelled(self)

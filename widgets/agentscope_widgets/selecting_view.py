@@ -1,4 +1,4 @@
-"""Selecting in a view of text, with the mouse and with keys, and asking for what is selected.
+"""Selecting in a view of text with keys, and asking for what is selected.
 
 A selection holds places of the source: it stays on its text whatever arrives, wraps anew or scrolls.
 """
@@ -12,31 +12,29 @@ from typing import ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.events import MouseDown, MouseMove, MouseUp
-from textual.geometry import Offset
-from textual.timer import Timer
 
-from .caret import FAR, by_character, by_rows, by_word, edge, nearest, row_edge, word_around
+from .caret import by_character, by_rows, by_word, edge, nearest, row_edge
 from .copying import CopyRequested, OpenRequested, TextRequest
-from .text_view import Mark, Place, RowPlaces, TextView
+from .text_view import Mark, RowPlaces, TextPlace, TextView
 
-Span = tuple[Place, Place]
+Span = tuple[TextPlace, TextPlace]
 """The text from one place up to another."""
 
 _SLICE = 0.005
 """Seconds of gathering text before keys have their turn."""
-_SCROLLS_A_SECOND = 20
 
 
 class SelectingView(TextView):
-    """A drag selects, as do shift and the arrows; `V` begins to select where no shift reaches the program."""
+    """Shift and the arrows select, or a caret: it comes with a key, and the keys that scroll move it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "copy", "Copy", False, id="text.copy", tooltip="Copy the selection, or what is chosen"),
         Binding("o", "open", "Open", False, id="text.open", tooltip="Open it in $PAGER or $EDITOR"),
         Binding("enter", "accept", "copy", id="text.accept", tooltip="Copy the selection and leave it"),
         Binding("escape", "leave", "clear", id="text.leave", tooltip="Drop the selection, then the search"),
-        Binding("V", "select", "Select", False, id="text.select", tooltip="Select with keys: begin, set the mark"),
+        Binding(
+            "V", "select", "Select", False, id="text.select", tooltip="Select with keys: begin, set the mark"
+        ),
         Binding("ctrl+a", "select_all", "All", False, id="text.all", tooltip="Select all"),
         Binding("left", "sideways(-1)", "Left", False, id="view.left", tooltip="Left"),
         Binding("right", "sideways(1)", "Right", False, id="view.right", tooltip="Right"),
@@ -70,10 +68,6 @@ class SelectingView(TextView):
         self._caret: Span | None = None
         self._by_keys = False
         self._column: int | None = None
-        self._pressed: Place | None = None
-        self._dragged = False
-        self._pointer = Offset(0, 0)
-        self._scrolling: Timer | None = None
 
     # What is selected
 
@@ -90,11 +84,16 @@ class SelectingView(TextView):
         """Whether the keys move a caret."""
         return self._by_keys
 
-    def select(self, start: Place, end: Place) -> None:
+    def select(self, start: TextPlace, end: TextPlace) -> None:
         """Select the text from one place up to another."""
-        self._hold_still()
-        self._anchor = self._caret = (start, end)
-        self._selection_changed()
+        self.select_from((start, end), (start, end))
+
+    def select_from(self, anchor: Span, caret: Span) -> None:
+        """Select from one piece of text to another, both included, whichever comes first."""
+        self.hold_still()
+        self._by_keys = False
+        self._anchor, self._caret = anchor, caret
+        self.selection_changed()
 
     def clear_selection(self) -> None:
         """Nothing is selected any more."""
@@ -102,14 +101,23 @@ class SelectingView(TextView):
             self._anchor = self._caret = None
             self._by_keys = False
             self.following = self.FOLLOWS and self.scroll_offset.y >= self.max_scroll_y
-            self._selection_changed()
+            self.selection_changed()
 
-    def move_places(self, moved: Callable[[Place], Place]) -> None:
+    @property
+    def places(self) -> list[TextPlace]:
+        """The places that the selection and the caret hold."""
+        return [*(self._anchor or ()), *(self._caret or ())]
+
+    def replace_places(self, moved: Callable[[TextPlace], TextPlace]) -> None:
         """The places of the selection are others now, because texts came before them."""
         if self._anchor:
             self._anchor = moved(self._anchor[0]), moved(self._anchor[1])
         if self._caret:
             self._caret = moved(self._caret[0]), moved(self._caret[1])
+
+    def validate_following(self, following: bool) -> bool:
+        """While something is selected the view stays where it is."""
+        return following and self._caret is None
 
     def has_marks(self) -> bool:
         return self._caret is not None or super().has_marks()
@@ -120,7 +128,7 @@ class SelectingView(TextView):
             yield Mark(*selection, self.look.selection)
         if self._by_keys and self._caret:
             number, offset = self._caret[0]
-            yield Mark(self._caret[0], Place(number, offset + 1), self.look.caret)
+            yield Mark(self._caret[0], TextPlace(number, offset + 1), self.look.caret)
 
     def notes(self) -> list[str]:
         return [*(["selecting"] if self._by_keys else []), *super().notes()]
@@ -167,7 +175,7 @@ class SelectingView(TextView):
         self._gather(request, *wanted)
 
     @work(group="copy")
-    async def _gather(self, request: type[TextRequest], start: Place, end: Place) -> None:
+    async def _gather(self, request: type[TextRequest], start: TextPlace, end: TextPlace) -> None:
         parts: list[str] = []
         pause = time.perf_counter() + _SLICE
         for piece in self.pieces(start, end):
@@ -185,12 +193,12 @@ class SelectingView(TextView):
             self._begin()
         elif self._caret:
             self._anchor = None if self._anchor else self._caret
-            self._selection_changed()
+            self.selection_changed()
 
     def action_select_all(self) -> None:
         if self.text_count:
             last = self.text_count - 1
-            self.select(Place(0, 0), Place(last, len(self.text_at(last))))
+            self.select(TextPlace(0, 0), TextPlace(last, len(self.text_at(last))))
 
     def action_extend(self, act: str) -> None:
         if not self._by_keys:
@@ -243,11 +251,11 @@ class SelectingView(TextView):
         if place is None:
             self.app.bell()
             return
-        self._hold_still()
+        self.hold_still()
         self._by_keys = True
         self._caret = place, self.after(place)
         self._column = None
-        self._selection_changed()
+        self.selection_changed()
 
     def _move(self, act: str) -> None:
         if self._caret is None:
@@ -271,69 +279,17 @@ class SelectingView(TextView):
                 self._column = column
         self._caret = place, self.after(place)
         self.reveal(place)
-        self._selection_changed()
+        self.selection_changed()
 
-    def _hold_still(self) -> None:
+    def go_end(self) -> None:
+        self.clear_selection()
+        super().go_end()
+
+    def hold_still(self) -> None:
         """The text stays under the caret and the pointer, whatever arrives."""
         self.following = False
 
-    def _selection_changed(self) -> None:
+    def selection_changed(self) -> None:
+        """Other text is selected, or none, or the caret moved."""
         self.refresh()
         self.refresh_bindings()
-
-    # The mouse
-
-    def on_mouse_down(self, event: MouseDown) -> None:
-        at = event.get_content_offset(self)
-        self._dragged = False
-        if event.button == 1 and at is not None and at.x < self.text_width:
-            self._pressed = self.place_at(at.x, self.scroll_offset.y + at.y)
-            self._pointer = at
-            if self._pressed is not None:
-                self.capture_mouse()
-
-    def on_mouse_move(self, event: MouseMove) -> None:
-        at = event.get_content_offset_capture(self)
-        if self._pressed is None or (at == self._pointer and not self._dragged):
-            return
-        self._pointer = at
-        if not self._dragged:
-            self._dragged = True
-            self._by_keys = False
-            self._hold_still()
-            self._anchor = self._pressed, self.after(self._pressed)
-            self._scrolling = self.set_interval(1 / _SCROLLS_A_SECOND, self._drag)
-        self._drag(scroll=False)
-
-    def on_mouse_up(self, event: MouseUp) -> None:
-        self._pressed = None
-        self.release_mouse()
-        if self._scrolling is not None:
-            self._scrolling.stop()
-            self._scrolling = None
-
-    def clicked(self, x: int, y: int) -> None:
-        if self._dragged:
-            return
-        self.clear_selection()
-        super().clicked(x, y)
-
-    def clicked_again(self, x: int, y: int, times: int) -> None:
-        """Two clicks take a word, three the line; a title stands for all below it."""
-        place = None if self._dragged else self.place_at(x, self.scroll_offset.y + y)
-        if place is not None:
-            self.select(*(word_around(self, place) if times == 2 else self.source_line(place)))
-
-    def _drag(self, *, scroll: bool = True) -> None:
-        """Select up to the pointer; while it is above or below the view the text moves towards it."""
-        x, y = self._pointer
-        below = y - (self.view_height - 1)
-        if scroll and (y < 0 or below > 0):
-            self.scroll_lines(y if y < 0 else below)
-            self._hold_still()
-        line = self.scroll_offset.y + max(0, min(y, self.view_height - 1))
-        line = min(line, self.virtual_size.height - 1)
-        place = self.place_at(max(0, x), line) or nearest(self, line, FAR if below > 0 else x, -1)
-        if place is not None:
-            self._caret = place, self.after(place)
-            self._selection_changed()

@@ -30,6 +30,12 @@ _SURE = 3
 """Characters of a word that is long enough to be found out of order, as in the cells of a table."""
 
 
+def character_end(source: str, offset: int) -> int:
+    """The end of what stands in Markdown for the one character at an offset: `&amp;` is one."""
+    entity = _ENTITY.match(source, offset)
+    return entity.end() if entity and len(unescape(entity[0])) == 1 else offset + 1
+
+
 class SourceMap:
     """The offsets of one text's rows; after a change only those rows are compared that are other objects."""
 

@@ -1,4 +1,4 @@
-"""A view of text that is wrapped and rendered: which place of the source each cell shows, and what is marked."""
+"""A view of text that is wrapped and rendered: which place of the source a cell shows, and what is marked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .line_view import ScrollingView
 from .source_map import NOWHERE
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """A place in the source of a view: the number of a text, and an offset in it. Places are in order."""
 
     text: int
@@ -38,8 +38,8 @@ class RowPlaces(NamedTuple):
 class Mark(NamedTuple):
     """The text from one place up to another, drawn in a style over its own."""
 
-    start: Place
-    end: Place
+    start: TextPlace
+    end: TextPlace
     style: Style
 
 
@@ -62,35 +62,35 @@ class TextView(ScrollingView):
         """What a line shows; None if no text."""
         raise NotImplementedError
 
-    def place_at(self, x: int, line: int) -> Place | None:
+    def place_at(self, x: int, line: int) -> TextPlace | None:
         """The place at, or nearest to the right of, a cell; to the right of all text the end of the row.
 
         None: there is no text on this line.
         """
         raise NotImplementedError
 
-    def cell_of(self, place: Place) -> tuple[int, int] | None:
-        """The cell and the line that show a place, or what comes next after it; None while it is folded away."""
+    def cell_of(self, place: TextPlace) -> tuple[int, int] | None:
+        """The cell and the line that show a place, or what comes after it; None while it is folded away."""
         raise NotImplementedError
 
-    def reveal(self, place: Place) -> None:
+    def reveal(self, place: TextPlace) -> None:
         """Bring a place into sight, out of a fold if it is in one; the view does not follow any more."""
         raise NotImplementedError
 
-    def pieces(self, start: Place, end: Place) -> Iterable[str]:
+    def pieces(self, start: TextPlace, end: TextPlace) -> Iterable[str]:
         """The source from one place up to a later one, in pieces that each take little time."""
         raise NotImplementedError
 
-    def source_line(self, place: Place) -> tuple[Place, Place]:
+    def source_line(self, place: TextPlace) -> tuple[TextPlace, TextPlace]:
         """The start and the end of the line of source text around a place."""
         number, offset = place
         text = self.text_at(number)
         end = text.find("\n", offset)
         start = text.rfind("\n", 0, offset) + 1
-        return Place(number, start), Place(number, end if end >= 0 else len(text))
+        return TextPlace(number, start), TextPlace(number, end if end >= 0 else len(text))
 
-    def after(self, place: Place) -> Place:
-        """The end of the character at a place, with its combining marks; a line break is no part of a line."""
+    def after(self, place: TextPlace) -> TextPlace:
+        """The end of the character at a place, with its combining marks; a line break has none."""
         number, offset = place
         text = self.text_at(number)
         if text[offset : offset + 1] in ("", "\n"):
@@ -98,10 +98,10 @@ class TextView(ScrollingView):
         offset += 1
         while offset < len(text) and text[offset] not in "\n\t" and not get_character_cell_size(text[offset]):
             offset += 1
-        return Place(number, offset)
+        return TextPlace(number, offset)
 
-    def in_hand(self) -> tuple[Place, Place] | None:
-        """The start and the end of what the user looks at when nothing is selected; None: there is nothing."""
+    def in_hand(self) -> tuple[TextPlace, TextPlace] | None:
+        """Start and end of what the user looks at when nothing is selected; None: there is nothing."""
         raise NotImplementedError
 
     def has_marks(self) -> bool:
@@ -136,5 +136,7 @@ def _drawn(strip: Strip, row: RowPlaces, mark: Mark) -> Strip:
     if not cells:
         return strip
     start, end = cells[0], cells[-1] + 1
-    inside = [Segment(text, (style or Style.null()) + mark.style) for text, style, _ in strip.crop(start, end)]
+    inside = [
+        Segment(text, (style or Style.null()) + mark.style) for text, style, _ in strip.crop(start, end)
+    ]
     return Strip([*strip.crop(0, start), *inside, *strip.crop(end)], strip.cell_length)

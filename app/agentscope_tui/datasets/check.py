@@ -85,7 +85,7 @@ def check_dataset(dataset: Dataset, on_progress: Callable[[int], None], *, bad_k
             row: Task | RowError = raw
         else:
             _count_columns(report.columns, raw.value)
-            row = dataset.task_of(position, raw)
+            row = dataset.task_of(dataset.offset + position, raw)
         if isinstance(row, RowError):
             report.bad_rows += 1
             if bad_kept is None or len(report.bad) < bad_kept:

@@ -10,6 +10,8 @@ from typing import Any
 from agentscope_tui.datasets.byte_source import ByteSource
 from agentscope_tui.datasets.json_row import decode
 from agentscope_tui.datasets.lines import is_blank, scan_lines
+from agentscope_tui.datasets.needle import Needle
+from agentscope_tui.datasets.sieve import Sieve, csv_sieve
 from agentscope_tui.datasets.task import RowProblem
 from agentscope_tui.datasets.text_rows import MOST_ROW, Found, Record
 from agentscope_tui.errors import UsageError
@@ -63,6 +65,9 @@ class Csv:
                 f"{more} columns than the header: {len(cells)} cells, the header has {len(self._header)}"
             )
         return {name: cell or None for name, cell in zip(self._header, cells, strict=True)}
+
+    def sieve(self, needle: Needle) -> Sieve:
+        return csv_sieve(needle)
 
 
 def parse_cells(text: bytes, delimiter: str) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tui.datasets.columns import Columns
+from agentscope_tui.datasets.needle import Needle
 from agentscope_tui.datasets.raw import BadRow, RawRow, RawRows
 from agentscope_tui.datasets.row_cache import RowCache
 from agentscope_tui.datasets.task import RowError, RowProblem, Task
@@ -88,7 +89,7 @@ class Dataset:
         row = self._tasks.get(index)
         if row is None:
             raw = self.raw_at(position)
-            row = raw if isinstance(raw, RowError) else self.task_of(position, raw)
+            row = raw if isinstance(raw, RowError) else self.task_of(index, raw)
             self._tasks.put(index, row, raw.size if isinstance(raw, RawRow) else 0)
         return row
 
@@ -106,13 +107,14 @@ class Dataset:
             self._raws.put(index, raw, raw.size if isinstance(raw, RawRow) else 0)
         return raw
 
-    def walk(self, start: int = 0) -> Iterator[tuple[int, RawRow | RowError]]:
-        """The position of each row known by now, from position `start` on, and the row: for a thread.
+    def walk(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, RawRow | RowError]]:
+        """Each position from `start` to before `stop` (None: those known by now), and the row: for a thread.
 
         Raises:
             UserError: the source cannot be read.
         """
-        rows = self._rows.walk(self.offset + start, self.offset + len(self))
+        end = self.offset + (len(self) if stop is None else stop)
+        rows = self._rows.walk(self.offset + start, end)
         position = start
         try:
             for raw in rows:
@@ -121,9 +123,22 @@ class Dataset:
         except OSError as error:
             raise self._unreadable(error) from error
 
-    def task_of(self, position: int, raw: RawRow) -> Task | RowError:
-        """What a row asks of an agent, or why it asks nothing."""
-        index = self.offset + position
+    def search(self, needle: Needle, start: int, stop: int) -> Iterator[tuple[int, list[int]]]:
+        """Look for a text in the known rows from position `start` to before `stop`: for a thread.
+
+        After some of them each, the position that comes next, and those where it was found since.
+
+        Raises:
+            UserError: the source cannot be read.
+        """
+        try:
+            for row, found in self._rows.search(needle, self.offset + start, self.offset + stop):
+                yield row - self.offset, [hit - self.offset for hit in found]
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def task_of(self, index: int, raw: RawRow) -> Task | RowError:
+        """What the row with this index asks of an agent, or why it asks nothing."""
         try:
             return self.columns.task(index, raw.line, raw.value)
         except RowProblem as problem:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from agentscope_tui.datasets.json_row import parse_row
+from agentscope_tui.datasets.needle import Needle
+from agentscope_tui.datasets.sieve import Sieve, json_sieve
 from agentscope_tui.datasets.text_rows import Found, Record
 
 # No string goes over a line end: JSON forbids it, and so a missing quote spoils no more than its own line.
@@ -78,6 +80,9 @@ class JsonArray:
 
     def parse(self, record: Record, line: int) -> dict[str, Any]:
         return parse_row(record.text, line, cut_off=not record.whole)
+
+    def sieve(self, needle: Needle) -> Sieve:
+        return json_sieve(needle)
 
 
 class _Span(NamedTuple):

@@ -7,6 +7,8 @@ from typing import Any
 
 from agentscope_tui.datasets.json_row import parse_row
 from agentscope_tui.datasets.lines import is_blank, scan_lines
+from agentscope_tui.datasets.needle import Needle
+from agentscope_tui.datasets.sieve import Sieve, json_sieve
 from agentscope_tui.datasets.text_rows import Found, Record
 
 
@@ -25,3 +27,6 @@ class JsonLines:
 
     def parse(self, record: Record, line: int) -> dict[str, Any]:
         return parse_row(record.text, line, cut_off=not record.whole)
+
+    def sieve(self, needle: Needle) -> Sieve:
+        return json_sieve(needle)

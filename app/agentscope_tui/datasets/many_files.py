@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from agentscope_tui.datasets.needle import Needle
 from agentscope_tui.datasets.raw import BadRow, RawRow, RawRows
 from agentscope_tui.errors import UserError
 
@@ -53,11 +54,21 @@ class ManyRows:
         return self._parts[part].read(row - self._firsts[part])
 
     def walk(self, start: int, stop: int) -> Iterator[RawRow | BadRow]:
+        for part, first, end in self._ranges(start, stop):
+            yield from part.walk(max(0, start - first), end - first)
+
+    def search(self, needle: Needle, start: int, stop: int) -> Iterator[tuple[int, list[int]]]:
+        for part, first, end in self._ranges(start, stop):
+            for row, found in part.search(needle, max(0, start - first), end - first):
+                yield first + row, [first + hit for hit in found]
+
+    def _ranges(self, start: int, stop: int) -> Iterator[tuple[RawRows, int, int]]:
+        """The parts in which these rows are; the first row of each, and the one after the last wanted."""
         while start < stop:
-            part = self._part(start)
-            first = self._firsts[part]
-            end = min(stop, first + self._parts[part].count)
-            yield from self._parts[part].walk(start - first, end - first)
+            number = self._part(start)
+            part, first = self._parts[number], self._firsts[number]
+            end = min(stop, first + part.count)
+            yield part, first, end
             start = end
 
     def _part(self, row: int) -> int:

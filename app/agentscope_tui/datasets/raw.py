@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from agentscope_tui.datasets.needle import Needle
 from agentscope_tui.datasets.task import RowProblem
 
 
@@ -61,6 +62,13 @@ class RawRows(Protocol):
 
     def walk(self, start: int, stop: int) -> Iterator[RawRow | BadRow]:
         """The known rows from `start` to before `stop`, in order: the fastest way through many (OSError)."""
+
+    def search(self, needle: Needle, start: int, stop: int) -> Iterator[tuple[int, list[int]]]:
+        """Look for a text in the known rows from `start` to before `stop`, in order (OSError).
+
+        After some rows each, the row that comes next, and those since the last time that have the text. Of a
+        row that is none, it is looked for in the bytes in the file, where there are such.
+        """
 
     def changed(self) -> str:
         """What happened to the file since it was opened, as in "was replaced"; "" for nothing."""

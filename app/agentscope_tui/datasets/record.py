@@ -27,14 +27,15 @@ class Standing:
 NO_SESSION = Standing()
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: that takes three times as long to make, and there is one for each row of a large file.
+@dataclass(slots=True)
 class Record:
     """One row. `task_of` makes its task, which is only done when somebody asks for what depends on it."""
 
     index: int
     raw: RawRow | RowError
     standing: Standing
-    task_of: Callable[[RawRow], Task | RowError]
+    task_of: Callable[[int, RawRow], Task | RowError]
 
     def fact(self, name: str) -> Any:
         """One of `expression.FACTS`."""
@@ -67,26 +68,5 @@ class Record:
             return None
         return None if is_missing(value) else value
 
-    def contains(self, needle: str, *, fold: bool) -> bool:
-        """Whether any text or number in the row has `needle` in it; with `fold`, whatever the case."""
-        if isinstance(self.raw, RowError):
-            return _has(self.raw.reason, needle, fold)
-        return _has(self.raw.value, needle, fold)
-
     def _task(self) -> Task | RowError:
-        return self.raw if isinstance(self.raw, RowError) else self.task_of(self.raw)
-
-
-def _has(value: Any, needle: str, fold: bool) -> bool:
-    # No `match` and no generators: all rows of a large file come through here.
-    kind = type(value)
-    if kind is str:
-        return needle in (value.casefold() if fold else value)
-    if kind is dict:
-        value = value.values()
-    elif kind is not list:
-        return kind is not bool and value is not None and needle in str(value)
-    for item in value:  # noqa: SIM110
-        if _has(item, needle, fold):
-            return True
-    return False
+        return self.raw if isinstance(self.raw, RowError) else self.task_of(self.index, self.raw)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentscope_tui.datasets.file_state import FileState
+from agentscope_tui.datasets.needle import Needle
 from agentscope_tui.datasets.plain_values import plain, plain_types
 from agentscope_tui.datasets.raw import BadRow, RawRow
 from agentscope_tui.datasets.row_cache import RowCache
@@ -90,6 +91,21 @@ class TableRows:
         return self._raws(found, place, place + 1, row)[0]
 
     def walk(self, start: int, stop: int) -> Iterator[RawRow | BadRow]:
+        for rows in self._runs(start, stop):
+            yield from rows
+
+    def search(self, needle: Needle, start: int, stop: int) -> Iterator[tuple[int, list[int]]]:
+        for rows in self._runs(start, stop):
+            found = [
+                row
+                for row, raw in enumerate(rows, start)
+                if isinstance(raw, RawRow) and needle.is_in(raw.value)
+            ]
+            start += len(rows)
+            yield start, found
+
+    def _runs(self, start: int, stop: int) -> Iterator[Sequence[RawRow | BadRow]]:
+        """The rows, some at once."""
         while start < stop:
             block = bisect_right(self._firsts, start) - 1
             first = self._firsts[block]
@@ -97,11 +113,11 @@ class TableRows:
             try:
                 table = self._table(block, start)
             except BadRow as bad:
-                yield from (BadRow(str(bad), row + 1, self._file) for row in range(start, end))
+                yield [BadRow(str(bad), row + 1, self._file) for row in range(start, end)]
             else:
                 for row in range(start, end, _WALK_ROWS):
                     stop_at = min(end, row + _WALK_ROWS)
-                    yield from self._raws(table, row - first, stop_at - first, row)
+                    yield self._raws(table, row - first, stop_at - first, row)
             start = end
 
     def _raws(self, table: pa.Table, start: int, stop: int, row: int) -> list[RawRow]:

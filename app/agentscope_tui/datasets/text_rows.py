@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from agentscope_tui.datasets.byte_source import ByteSource
+from agentscope_tui.datasets.needle import Needle
 from agentscope_tui.datasets.raw import BadRow, RawRow
+from agentscope_tui.datasets.sieve import Sieve
 from agentscope_tui.datasets.task import RowProblem
 from agentscope_tui.errors import UserError
 
@@ -58,6 +60,9 @@ class Grammar(Protocol):
         Raises:
             RowProblem: it is not one.
         """
+
+    def sieve(self, needle: Needle) -> Sieve:
+        """Tells which bytes, between two rows each, cannot have a needle."""
 
 
 class TextRows:
@@ -135,35 +140,61 @@ class TextRows:
         block = bisect_right(self._rows, row) - 1
         records = self._records(block)
         place = row - self._rows[block]
-        if place >= len(records):
-            raise BadRow("is gone: the file was changed since it was opened", self._lines[block], self._file)
-        return self._raw(records[place], self._lines[block])
+        raw = self._raw(records[place], self._lines[block]) if place < len(records) else self._gone(block)
+        if isinstance(raw, BadRow):
+            raise raw
+        return raw
 
     def walk(self, start: int, stop: int) -> Iterator[RawRow | BadRow]:
+        for block, wanted in self._blocks(start, stop):
+            line = self._lines[block]
+            records = self._wanted(block, self._read(block), wanted)
+            for record in records:
+                yield self._raw(record, line)
+            for _ in range(len(wanted) - len(records)):
+                yield self._gone(block)
+
+    def search(self, needle: Needle, start: int, stop: int) -> Iterator[tuple[int, list[int]]]:
+        may_have = self._grammar.sieve(needle)
+        for block, wanted in self._blocks(start, stop):
+            data = self._read(block)
+            records = self._wanted(block, data, wanted) if may_have(data) else ()
+            found = [
+                row
+                for row, record in zip(wanted, records, strict=False)
+                if may_have(record.text) and self._has(record, needle)
+            ]
+            yield wanted.stop, found
+
+    def _has(self, record: Record, needle: Needle) -> bool:
+        raw = self._raw(record, 0)
+        if isinstance(raw, BadRow):
+            return needle.is_in(record.text.decode("utf-8", "replace"))
+        return needle.is_in(raw.value)
+
+    def _blocks(self, start: int, stop: int) -> Iterator[tuple[int, range]]:
+        """The blocks with these rows, and the rows wanted of each."""
         while start < stop:
             block = bisect_right(self._rows, start) - 1
-            first, line = self._rows[block], self._lines[block]
             end = min(stop, self._rows[block + 1] if block + 1 < len(self._rows) else self.count)
-            _, records = self._load(block)
-            for place in range(start - first, end - first):
-                yield self._attempt(records, place, line)
+            yield block, range(start, end)
             start = end
 
-    def _attempt(self, records: Sequence[Record], place: int, line: int) -> RawRow | BadRow:
-        if place >= len(records):
-            return BadRow("is gone: the file was changed since it was opened", line, self._file)
-        try:
-            return self._raw(records[place], line)
-        except BadRow as bad:
-            return bad
+    def _wanted(self, block: int, data: bytes, rows: range) -> Sequence[Record]:
+        """The rows of a block; fewer, if the file was changed."""
+        first = self._rows[block]
+        return self._grammar.split(data)[rows.start - first : rows.stop - first]
 
-    def _raw(self, record: Record, line: int) -> RawRow:
+    def _raw(self, record: Record, line: int) -> RawRow | BadRow:
+        """The row in a record of a block that begins in this line."""
         number = line + record.line
         try:
-            value = self._grammar.parse(record, number)
+            return RawRow(number, self._grammar.parse(record, number), len(record.text), self._file)
         except RowProblem as problem:
-            raise BadRow(str(problem), number, self._file) from None
-        return RawRow(number, value, len(record.text), self._file)
+            return BadRow(str(problem), number, self._file)
+
+    def _gone(self, block: int) -> BadRow:
+        return BadRow("is gone: the file was changed since it was opened", self._lines[block], self._file)
 
     def _records(self, block: int) -> Sequence[Record]:
         """The rows of a block; the last block that was asked for is kept, as rows are shown in runs."""
@@ -171,15 +202,15 @@ class TextRows:
         end = self._end(block)
         if (kept, kept_end) == (block, end):
             return records
-        size, records = self._load(block)
-        if size <= _MOST_KEPT:
+        data = self._read(block)
+        records = self._grammar.split(data)
+        if len(data) <= _MOST_KEPT:
             self._kept = (block, end, records)
         return records
 
-    def _load(self, block: int) -> tuple[int, Sequence[Record]]:
+    def _read(self, block: int) -> bytes:
         start = self._places[block]
-        data = self._source.read(self._end(block) - start, start)
-        return len(data), self._grammar.split(data)
+        return self._source.read(self._end(block) - start, start)
 
     def _end(self, block: int) -> int:
         return self._places[block + 1] if block + 1 < len(self._places) else self._at

@@ -73,12 +73,15 @@ async def _serve(settings: ServeSettings, words: Sequence[str], environ: Mapping
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(place[:2], family=family)
+        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
     except OSError as error:
         raise UserError(
             f"cannot listen at {Address(host, port)} ({error.strerror}): name another --port, 0 for any"
         ) from error
+    return bound
 
 
 def _address(door: Door, bound: socket.socket) -> str:

@@ -34,6 +34,7 @@ from agentscope_tui.runners.profile import Profile
 from agentscope_tui.session.body import BodyError, ReadRequest
 from agentscope_tui.session.cancelling import cancellable
 from agentscope_tui.session.earlier import EarlierMessages
+from agentscope_tui.session.edited import with_secrets
 from agentscope_tui.session.gate import PASS, Gate, Step
 from agentscope_tui.session.history import Conversation, Difference
 from agentscope_tui.session.ledger import RefusedCall, ToolLedger
@@ -275,7 +276,7 @@ class ModelCalls:
     def _replaced(self, call: int, completion: Completion, edited: Completion) -> Completion:
         """The user's completion in place of the model's; calls keep their ids, what is gone will not run."""
         self._ids -= {part.id for part in completion.tool_calls}
-        edited = self._with_unique_ids(edited, call)
+        edited = self._with_unique_ids(with_secrets(edited, completion), call)
         kept = {part.id for part in edited.tool_calls}
         for proposed in self._ledger.withdraw(call):
             if proposed.call_id not in kept:

@@ -51,7 +51,7 @@ from agentscope_tui.session.limits import FREE_TOOLS
 from agentscope_tui.session.runner_view import RunnerView
 from agentscope_tui.session.steer_list import SteerList
 from agentscope_tui.session.timeline import Timeline
-from agentscope_tui.session.views import CallView, Entry, SteerView
+from agentscope_tui.session.views import CallView, Entry, OutputPiece, SteerView
 
 
 class SessionState:
@@ -284,7 +284,8 @@ class SessionState:
                 if event.name not in FREE_TOOLS and not event.own:
                     self.actions_used += 1
             case ToolOutput():
-                view.output.append(event)
+                piece = OutputPiece(event.stream, event.text, event.file, event.offset, event.length)
+                view.output.append(piece)
             case ToolResult():
                 view.state = event.status
                 view.duration = event.duration

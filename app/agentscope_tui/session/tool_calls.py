@@ -19,6 +19,7 @@ from agentscope_tui.events import (
     ToolResult,
     ToolStatus,
 )
+from agentscope_tui.secrets import MASKER
 from agentscope_tui.session.cancelling import cancellable
 from agentscope_tui.session.gate import Decision, Gate, Step
 from agentscope_tui.session.ledger import ProposedCall, ToolLedger
@@ -75,7 +76,8 @@ class ToolCalls:
             self._publish(Submitted(call_id=due.call_id, answer=turn.answer))
         held = await self._gate.hold(Step("tool_result", due.call, due.call_id, allows=("pass", "edit")))
         if held.kind == "edit" and held.content is not None:
-            result = result.model_copy(update={"content": held.content, "edited": True})
+            content = MASKER.restored(held.content, result.content)
+            result = result.model_copy(update={"content": content, "edited": True})
             self._publish(result)
         if self._ledger.answer(due):
             self._hand_over()
@@ -101,7 +103,9 @@ class ToolCalls:
 
     async def _run(self, due: ProposedCall, frame: ToolRequest, decision: Decision, turn: Turn) -> ToolResult:
         edited = decision.kind == "edit" and decision.arguments is not None
-        arguments = decision.arguments if decision.arguments is not None else frame.arguments
+        arguments = frame.arguments
+        if decision.arguments is not None:
+            arguments = MASKER.restored(decision.arguments, frame.arguments)
         due.started = True
         self._publish(
             ToolCallStarted(

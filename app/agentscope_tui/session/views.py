@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from agentscope_tui.events import Interrupted, SteerStatus, ToolOutput
+from agentscope_tui.events import Interrupted, SteerStatus
+from agentscope_tui.tools.spec import Stream
 
 ToolState = Literal["streaming", "proposed", "running", "done", "failed", "refused", "interrupted"]
 EntryKind = Literal[
@@ -27,6 +28,17 @@ EntryKind = Literal[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class OutputPiece:
+    """What a `tool_output` says: the text, or where in a file it is. There may be very many of them."""
+
+    stream: Stream
+    text: str = ""
+    file: str | None = None
+    offset: int | None = None
+    length: int | None = None
+
+
 @dataclass(eq=False)
 class CallView:
     """One tool call: what the model proposed and what became of it. `arguments` is JSON text."""
@@ -41,7 +53,7 @@ class CallView:
     content: str = ""
     reason: str = ""
     exit_code: int | None = None
-    output: list[ToolOutput] = field(default_factory=list)
+    output: list[OutputPiece] = field(default_factory=list)
     edited: bool = False
     own: bool = False
     """It ran in the agent's process."""

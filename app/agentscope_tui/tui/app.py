@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import on
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.events import Event, Key
@@ -27,15 +26,17 @@ from agentscope_tui.tui.attention import Attention
 from agentscope_tui.tui.key_sequences import KeySequences
 from agentscope_tui.tui.keymap import load_keymap
 from agentscope_tui.tui.message_history import MessageHistory
+from agentscope_tui.tui.outside_app import OutsideApp
 from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
 from agentscope_tui.tui.themes import THEMES
 from agentscope_tui.tui.workspace import Workspace
 from agentscope_widgets.safe_text import cover_with
+from agentscope_widgets.selecting_view import SelectingView
 
 
-class AgentScopeApp(App[None]):
+class AgentScopeApp(OutsideApp):
     """One dataset, one debugger screen."""
 
     TITLE = "agentscope"
@@ -48,7 +49,7 @@ class AgentScopeApp(App[None]):
             "interrupt",
             show=False,
             id="app.interrupt",
-            tooltip="Interrupt the turn",
+            tooltip="Copy what is selected, else interrupt the turn",
         ),
     ]
 
@@ -60,7 +61,7 @@ class AgentScopeApp(App[None]):
         dataset: Dataset,
         driver: type[Driver] | None = None,
     ) -> None:
-        super().__init__(driver_class=driver)
+        super().__init__(config, driver)
         cover_with(MASKER.mask)
         if "NO_COLOR" in config.environ:
             self.animation_level = "none"
@@ -68,7 +69,6 @@ class AgentScopeApp(App[None]):
             self.animation_level = "basic"
         for theme in THEMES:
             self.register_theme(theme)
-        self._config = config
         self._options = options
         self._dataset = dataset
         self.workspace = Workspace(launcher, dataset)
@@ -76,6 +76,7 @@ class AgentScopeApp(App[None]):
         self._keys = load_keymap(config.settings.ui.keymap)
         self._sequences = KeySequences(self._keys.sequences)
         self._attention = Attention(config.settings.ui.notify, config.environ)
+        self._typed_late: Key | None = None
         self.crash: Exception | None = None
         """The defect that ended the app."""
 
@@ -83,7 +84,7 @@ class AgentScopeApp(App[None]):
         self.theme = self._config.settings.ui.theme
         self.set_keymap(self._keys.overrides)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self.exit)
         first = self._options.rows[0] if self._options.rows else None
         layout = Remembered(self._config.state / "layout.json")
@@ -100,8 +101,18 @@ class AgentScopeApp(App[None]):
             typing = focused is not None and focused.check_consume_key(event.key, event.character)
             for key in self._sequences.take(event, typing=typing):
                 await super().on_event(key)
+        elif isinstance(event, Key) and self._is_text_now(event):
+            # Typed when another widget had the focus, which the key before it gave to a text box.
+            self._typed_late = Key(event.key, event.character)
+            await super().on_event(self._typed_late)
         else:
             await super().on_event(event)
+
+    def _is_text_now(self, event: Key) -> bool:
+        """Whether a key that nothing took is text for the widget that has the focus now."""
+        focused = self.focused
+        consumed = focused is not None and focused.check_consume_key(event.key, event.character)
+        return consumed and event is not self._typed_late
 
     @on(DebuggerScreen.SessionRested)
     def _session_rested(self, event: DebuggerScreen.SessionRested) -> None:
@@ -109,8 +120,11 @@ class AgentScopeApp(App[None]):
             self._driver.write(self._attention.call(event.text))
 
     def action_interrupt_or_copy(self) -> None:
-        """ctrl+c interrupts the turn, as in any terminal program; it never quits."""
-        if isinstance(self.screen, DebuggerScreen):
+        """ctrl+c copies what is selected, else it interrupts the turn; it never quits."""
+        focused = self.focused
+        if isinstance(focused, SelectingView) and focused.selection is not None:
+            focused.action_copy()
+        elif isinstance(self.screen, DebuggerScreen):
             self.screen.action_interrupt()
 
     async def action_quit(self) -> None:

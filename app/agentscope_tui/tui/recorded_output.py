@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from agentscope_tui.events import ToolOutput
-from agentscope_tui.session.views import CallView
+from agentscope_tui.session.views import CallView, OutputPiece
 from agentscope_tui.tools.spec import Stream
 from agentscope_widgets.output_buffer import OutputBuffer
 
@@ -70,7 +69,7 @@ class RecordedOutput:
         piece = self._call.output[index]
         return piece.stream, self._data(piece)[start : start + size]
 
-    def _data(self, piece: ToolOutput) -> str | bytes:
+    def _data(self, piece: OutputPiece) -> str | bytes:
         """What a piece says, or the bytes that it points to."""
         if piece.file is None or piece.offset is None or piece.length is None:
             return piece.text

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, TypeVar
 
 from agentscope_tui.datasets.expression import Expression
-from agentscope_tui.datasets.query import Order, find, needs_no_rows, ordered, text_test
+from agentscope_tui.datasets.query import Order, find, needs_no_rows, ordered, search
 from agentscope_tui.datasets.row_set import RowSet, neighbour
 from agentscope_tui.tui.dataset_rows import DatasetRows
 
@@ -137,7 +137,7 @@ class RowQueries:
         stop = threading.Event()
         rows = self._rows
         try:
-            reports = find(rows.dataset, text_test(needle), rows.standings, stop, start=start)
+            reports = search(rows.dataset, needle, stop, start=start)
             async for report in self._reports(reports, stop):
                 hits.put(report.positions)
                 self._on_hits()

@@ -27,7 +27,7 @@ ROW: dict[str, Any] = {
 
 def record(row: dict[str, Any] | None = None, standing: Standing | None = None) -> Record:
     raw = RawRow(6, ROW if row is None else row, 10)
-    return Record(5, raw, standing or Standing(), lambda raw: Task(5, raw.line, "the prompt"))
+    return Record(5, raw, standing or Standing(), lambda index, raw: Task(5, raw.line, "the prompt"))
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,11 @@ def test_facts_of_a_session() -> None:
 
 
 def test_a_bad_row_has_a_state_and_a_reason_and_no_columns() -> None:
-    bad = Record(5, RowError(5, 6, "invalid JSON"), Standing(), lambda raw: RowError(5, 6, "never asked"))
+    reason = RowError(5, 6, "invalid JSON")
+    bad = Record(5, reason, Standing(), lambda index, raw: RowError(5, 6, "never asked"))
     assert parse_expression('state == "bad row" and "JSON" in error').matches(bad)
     assert not parse_expression('"tax" in question or answer == 7').matches(bad)
-    no_task = Record(5, RawRow(6, ROW, 1), Standing(), lambda raw: RowError(5, 6, "no prompt"))
+    no_task = Record(5, RawRow(6, ROW, 1), Standing(), lambda index, raw: RowError(5, 6, "no prompt"))
     assert parse_expression('state == "bad row" and error == "no prompt" and level == 3').matches(no_task)
 
 

@@ -15,7 +15,7 @@ import pytest
 from agentscope_tui.datasets.arrangement import Arrangement
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.expression import parse_expression
-from agentscope_tui.datasets.query import Order, Standings, find, ordered, text_test
+from agentscope_tui.datasets.query import Order, Standings, find, ordered, search
 from agentscope_tui.datasets.record import Standing
 from agentscope_tui.datasets.row_set import RowSet, neighbour
 from agentscope_tui.datasets.source import open_dataset
@@ -73,14 +73,22 @@ def test_positions_count_from_the_offset_and_facts_are_of_the_index(opened: Open
 
 def test_a_search_begins_at_a_row_and_goes_around(opened: Opened) -> None:
     dataset = opened(questions("tax", "b", "Tax", "tax", "tax"))
-    reports = list(find(dataset, text_test("tax"), {}, threading.Event(), start=3))
+    reports = list(search(dataset, "tax", threading.Event(), start=3))
     assert [position for report in reports for position in report.positions] == [3, 4, 0, 2]
     assert reports[-1].looked_at == 5
 
 
 @pytest.mark.parametrize(
     ("needle", "positions"),
-    [("straße", [0, 1]), ("Straße", [0]), ("42", [2]), ("level", []), ("invalid", [3]), ("deep", [4])],
+    [
+        ("straße", [0, 1]),
+        ("Straße", [0]),
+        ("42", [2]),
+        ("level", []),
+        ("invalid", []),
+        ("broken", [3]),
+        ("deep", [4]),
+    ],
 )
 def test_what_text_a_search_looks_at(opened: Opened, needle: str, positions: list[int]) -> None:
     rows = [
@@ -91,7 +99,7 @@ def test_what_text_a_search_looks_at(opened: Opened, needle: str, positions: lis
         {"question": "q", "meta": {"level": [{"x": "deep"}]}},
     ]
     dataset = opened(rows)
-    reports = find(dataset, text_test(needle), {}, threading.Event())
+    reports = search(dataset, needle, threading.Event())
     assert [position for report in reports for position in report.positions] == positions
 
 

@@ -164,6 +164,20 @@ def test_json_data_is_masked_at_every_depth_and_else_the_same() -> None:
     assert "…" in str(masker.masked(deep))
 
 
+def test_what_was_edited_gets_its_own_secrets_back() -> None:
+    masker = Masker(["secret-one", "secret-two"])
+    original = {"command": "use secret-one", "more": ["secret-two", 1]}
+    assert masker.masked(original) == {"command": "use ***", "more": ["***", 1]}
+    edited = {"command": "now use *** here", "more": [2, "***"]}
+    assert masker.restored(edited, original) == {
+        "command": "now use secret-one here",
+        "more": [2, "secret-two"],
+    }
+    for other in ({"command": "use ***"}, "*** *** ***", "nothing"):
+        assert masker.restored(other, original) == other
+    assert masker.restored("a *** b", "no secret") == "a *** b"
+
+
 def test_which_variables_hold_secrets() -> None:
     environ = {
         "OPENAI_API_KEY": "k1",

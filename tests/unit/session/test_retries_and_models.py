@@ -31,7 +31,13 @@ class Hooked(FakeModel):
         assert on_retry is not None
         on_retry(RetryNotice(attempt=2, of=4, seconds=1.5, reason="the server is busy"))
         if wire is not None:
-            wire.request("POST", "http://model", [("authorization", "sk-1")], "the body with sk-1", ["sk-1"])
+            wire.request(
+                "POST",
+                "http://model",
+                [("authorization", "sk-1-of-tests")],
+                "the body with sk-1-of-tests",
+                ["sk-1-of-tests"],
+            )
             wire.end("done")
         return await super().complete(request, on_delta)
 
@@ -55,7 +61,7 @@ async def test_the_raw_call_is_kept_without_the_key(tmp_path: Path) -> None:
     text = wire.path(1).read_text()
     assert "POST http://model" in text
     assert "the body with ***" in text
-    assert "sk-1" not in text
+    assert "sk-1-of-tests" not in text
 
 
 async def test_a_failed_call_is_sent_again_to_another_model() -> None:

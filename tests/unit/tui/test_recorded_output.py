@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tui.events import ToolOutput
-from agentscope_tui.session.views import CallView
+from agentscope_tui.session.views import CallView, OutputPiece
 from agentscope_tui.tools.spec import Stream
 from agentscope_tui.tui import recorded_output
 from agentscope_tui.tui.recorded_output import RecordedOutput
@@ -23,12 +22,12 @@ class Recording:
         self._size = 0
 
     def says(self, text: str, stream: Stream = "stdout") -> None:
-        self.call.output.append(ToolOutput(call_id="c1", stream=stream, text=text))
+        self.call.output.append(OutputPiece(stream, text))
 
     def prints(self, data: bytes, stream: Stream = "stdout") -> None:
         with (self.folder / "c1.out").open("ab") as file:
             file.write(data)
-        piece = ToolOutput(call_id="c1", stream=stream, file="c1.out", offset=self._size, length=len(data))
+        piece = OutputPiece(stream, file="c1.out", offset=self._size, length=len(data))
         self.call.output.append(piece)
         self._size += len(data)
 

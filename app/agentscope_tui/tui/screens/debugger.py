@@ -25,6 +25,7 @@ from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.panes.rows_pane import RowsPane
 from agentscope_tui.tui.panes.session_pane import SessionPane
 from agentscope_tui.tui.present.status import segments_of
+from agentscope_tui.tui.present.words import pretty_arguments
 from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
 from agentscope_tui.tui.screens.panes import PaneScreen
@@ -33,6 +34,7 @@ from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.key_bar import KeyBar
 from agentscope_widgets.output_view import OutputView
+from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.safe_text import safe_line
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
@@ -79,7 +81,7 @@ class DebuggerScreen(PaneScreen):
             RowsPane(self._workspace, id="rows-pane", classes="pane"),
             SessionPane(self._history, id="session-pane", classes="pane"),
             Container(CallList(id="calls"), id="calls-pane", classes="pane"),
-            Container(OutputView(id="output"), id="output-pane", classes="pane"),
+            Container(OutputView(id="output"), PromptLine(), id="output-pane", classes="pane"),
         )
         yield StatusLine(id="status")
         yield KeyBar(pinned="debugger.help")
@@ -220,6 +222,13 @@ class DebuggerScreen(PaneScreen):
     def _call_highlighted(self, event: CallList.CallHighlighted) -> None:
         if self.current is not None:
             self._drawing.select_call(self.current, event.key)
+
+    @on(CallList.CallTextRequested)
+    def _call_text_requested(self, event: CallList.CallTextRequested) -> None:
+        call = self.current.state.call_view(event.key) if self.current is not None else None
+        if call is not None:
+            text = pretty_arguments(call) if event.part == "arguments" else call.content
+            self.post_message(event.request(text))
 
     # Keys
 

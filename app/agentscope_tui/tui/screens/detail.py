@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from agentscope_widgets.blocks import Block
 from agentscope_widgets.detail_view import DetailView
 from agentscope_widgets.key_bar import KeyBar
+from agentscope_widgets.prompt_line import PromptLine
 
 
 class DetailScreen(ModalScreen[None]):
@@ -24,6 +25,8 @@ class DetailScreen(ModalScreen[None]):
         Binding(
             "j", "other_form", "as JSON", id="detail.json", tooltip="Show the same as JSON, or as text again"
         ),
+        Binding("n", "match(1)", "next match", id="detail.next", tooltip="To the next match of the search"),
+        Binding("N", "match(-1)", "match before", id="detail.previous", tooltip="To the match before"),
     ]
     HEADING: ClassVar[str] = ""
     HAS_JSON: ClassVar[bool] = True
@@ -37,6 +40,7 @@ class DetailScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Container(id="detail-pane", classes="pane"):
             yield DetailView(id="detail")
+            yield PromptLine()
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -48,7 +52,13 @@ class DetailScreen(ModalScreen[None]):
         return ()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "other_form" or self.HAS_JSON
+        match action:
+            case "other_form":
+                return self.HAS_JSON
+            case "match":
+                return self.query_one(DetailView).searching
+            case _:
+                return True
 
     def action_leave(self) -> None:
         self.dismiss(None)
@@ -56,6 +66,9 @@ class DetailScreen(ModalScreen[None]):
     def action_other_form(self) -> None:
         self._as_json = not self._as_json
         self.redraw()
+
+    def action_match(self, step: int) -> None:
+        self.query_one(DetailView).go_match(step)
 
     def redraw(self) -> None:
         """Show the blocks as they are now."""

@@ -20,6 +20,8 @@ from agentscope_widgets.key_bar import key_name
 from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.row_list import RowList
+from agentscope_widgets.searching_view import SearchingView
+from agentscope_widgets.selecting_view import SelectingView
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
 
@@ -37,6 +39,8 @@ PANES: Sequence[tuple[str, Sequence[type[DOMNode]]]] = (
     ("In the queued messages", (SteerQueue,)),
     ("In the tool calls", (CallList,)),
     ("In the output", (OutputView,)),
+    ("Selecting and copying, in transcript, output and on pages as this one", (SelectingView,)),
+    ("Searching in them", (SearchingView,)),
     ("In a line that asks for a number or a search", (PromptLine,)),
 )
 
@@ -68,8 +72,10 @@ class HelpScreen(DetailScreen):
 
 
 def acts_of(pane: type[DOMNode]) -> Iterable[tuple[str, str]]:
-    """The acts of a pane: id and what each does."""
+    """The acts of a pane: id and what each does; those of any text are told once, on their own."""
     for base in reversed(pane.__mro__):
+        if base in (SelectingView, SearchingView) and base is not pane:
+            continue
         for binding in base.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id is not None:
                 yield binding.id, binding.tooltip or binding.description

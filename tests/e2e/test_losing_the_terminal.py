@@ -1,0 +1,130 @@
+"""Signals in storms, a stop and a return, and a terminal that is gone: the app leaves in order each time."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from e2e.terminal import COMMAND, Terminal, bash, environment, processes, write_rows, write_script
+
+SECONDS = 2.0
+"""That leaving may take, and a little for a machine that is busy."""
+BUSY = 6.0
+STUBBORN = "trap '' TERM HUP INT; (setsid sleep {} &); sleep {}"
+
+
+def words(folder: Path, marks: tuple[int, int]) -> list[str]:
+    """The app on one row, whose tool has a sleeper of its own session and ignores what it can."""
+    rows = write_rows(folder, {"user_prompt": "wait"})
+    model = write_script(folder, bash(STUBBORN.format(*marks)), {"text": "went on"})
+    return [str(rows), "--model", model, "--mode", "run", "--row", "0"]
+
+
+def alive(marks: tuple[int, int]) -> list[int]:
+    return [pid for mark in marks for pid in processes(str(mark))]
+
+
+def last_event(folder: Path) -> str:
+    (file,) = folder.glob("state/sessions/*/events.jsonl")
+    return file.read_text().splitlines()[-1]
+
+
+def gone(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return True
+
+
+STORMS = {
+    "SIGTERM": [signal.SIGTERM] * 30,
+    "SIGHUP": [signal.SIGHUP] * 30,
+    "SIGINT": [signal.SIGINT] * 30,
+    "all": [signal.SIGINT, signal.SIGTERM, signal.SIGHUP] * 10,
+}
+
+
+@pytest.mark.parametrize("storm", STORMS)
+def test_a_storm_of_signals_ends_the_app_in_order(tmp_path: Path, storm: str) -> None:
+    marks = 97610, 97611
+    with Terminal(tmp_path, [COMMAND, *words(tmp_path, marks)]) as terminal:
+        terminal.until(lambda: len(alive(marks)) == 2)
+        pid = terminal.pid
+        for number in STORMS[storm]:
+            if not gone(pid):
+                os.kill(pid, number)
+                time.sleep(0.005)
+        start = time.monotonic()
+        terminal.exit()
+        assert time.monotonic() - start < SECONDS + BUSY
+        assert alive(marks) == []
+        assert "Traceback" not in terminal.after_the_app()
+    assert '"kind":"session_ended"' in last_event(tmp_path)
+
+
+def test_it_stops_with_the_terminal_as_it_was_and_comes_back(tmp_path: Path) -> None:
+    marks = 97620, 97621
+    with Terminal(tmp_path, [COMMAND, *words(tmp_path, marks)]) as terminal:
+        terminal.until(lambda: len(alive(marks)) == 2)
+        for _ in range(2):
+            terminal.raw = b""
+            os.kill(terminal.pid, signal.SIGTSTP)
+            terminal.until(lambda: "stopped" in status_of(terminal.pid))
+            terminal.until(lambda: b"\x1b[?1049l" in terminal.raw)
+            assert left_on(terminal.raw) == set()
+            assert len(alive(marks)) == 2
+            terminal.raw = b""
+            os.kill(terminal.pid, signal.SIGCONT)
+            terminal.until(lambda: b"\x1b[?1049h" in terminal.raw)
+            terminal.until("RUNNING bash")
+        terminal.press("\x03")
+        terminal.until("INTERRUPTED")
+        assert alive(marks) == []
+        terminal.press("\x11")
+        assert terminal.exit() == 0
+
+
+def status_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/status").read_text().partition("State:")[2].partition("\n")[0]
+
+
+def left_on(raw: bytes) -> set[bytes]:
+    """The modes of the terminal that were set last, and not reset."""
+    modes = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", raw))
+    return {mode for mode, way in modes.items() if way == (b"l" if mode in (b"7", b"25") else b"h")}
+
+
+@pytest.mark.parametrize("hears", ["hears of it", "hears nothing"])
+def test_a_lost_terminal_ends_the_app_in_order(tmp_path: Path, hears: str) -> None:
+    marks = 97630, 97631
+    # SIGHUP goes to the leader of the terminal's session only.
+    start = {"hears of it": 'exec "$@"', "hears nothing": 'trap "" HUP; "$@" & echo $! >pid; wait'}
+    app = pexpect.spawn(
+        "/bin/sh",
+        ["-c", start[hears], "sh", COMMAND, *words(tmp_path, marks)],
+        env=environment(tmp_path),
+        dimensions=(40, 120),
+        cwd=str(tmp_path),
+    )
+    app.expect("RUNNING bash", timeout=30)
+    wait_for(lambda: len(alive(marks)) == 2)
+    os.close(app.child_fd)
+    start = time.monotonic()
+    wait_for(lambda: alive(marks) == [] and gone(app.pid))
+    print(f"{time.monotonic() - start:.1f} s")
+    app.closed = True
+    assert '"kind":"session_ended"' in last_event(tmp_path)
+
+
+def wait_for(predicate: Callable[[], object], seconds: float = 15.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not predicate():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

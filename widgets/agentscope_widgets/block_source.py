@@ -1,0 +1,94 @@
+"""The blocks of a view as its source: two texts each, a title and what the block says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .block_layout import BlockLayout
+from .block_text import BlockText
+from .blocks import Block
+from .searching_view import SearchingView
+from .source_map import character_end
+from .text_search import Passage
+from .text_view import RowPlaces, TextPlace
+
+
+class BlockSource(SearchingView):
+    """A view of blocks in a layout, whose text can be selected and searched."""
+
+    def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, id=id, classes=classes)
+        self._layout = BlockLayout(lambda: self.look)
+        self._text = BlockText(self._layout)
+        self._selected: dict[int, str] = {}
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """The blocks shown, in order."""
+        return self._layout.blocks
+
+    def is_hidden(self, position: int) -> bool:
+        """Whether a block is of a kind that is not shown."""
+        return self._layout.is_hidden(position)
+
+    @property
+    def text_count(self) -> int:
+        return self._text.count
+
+    def text_at(self, number: int) -> str:
+        return self._text.text_at(number)
+
+    def passage(self, number: int) -> Passage:
+        return ["" if self.is_hidden(number // 2) else self.text_at(number)]
+
+    def row_places(self, line: int) -> RowPlaces | None:
+        return self._text.row_places(line)
+
+    def place_at(self, x: int, line: int) -> TextPlace | None:
+        return self._text.place_at(x, line)
+
+    def cell_of(self, place: TextPlace) -> tuple[int, int] | None:
+        return self._text.cell_of(place)
+
+    def pieces(self, start: TextPlace, end: TextPlace) -> Iterable[str]:
+        return self._text.pieces(start, end)
+
+    def after(self, place: TextPlace) -> TextPlace:
+        after = super().after(place)
+        if after != place and place.text % 2 and self.blocks[place.text // 2].format == "markdown":
+            return max(after, TextPlace(place.text, character_end(self.text_at(place.text), place.offset)))
+        return after
+
+    def source_line(self, place: TextPlace) -> tuple[TextPlace, TextPlace]:
+        """The line of text around a place; a title stands for its block."""
+        if place.text % 2:
+            return super().source_line(place)
+        body = place.text + 1
+        return TextPlace(place.text, 0), TextPlace(body, len(self.text_at(body)))
+
+    def selection_changed(self) -> None:
+        super().selection_changed()
+        self._selected = {place.text // 2: self.blocks[place.text // 2].key for place in self.places}
+
+    def text_put(self, position: int, old: Block | None) -> None:
+        """The block at a position was put there in place of `old`: search and selection take that in."""
+        block = self.blocks[position]
+        for was, key in [*self._selected.items()]:
+            if key == block.key and was != position:
+                # Something came before a block in which text is selected.
+                del self._selected[was]
+                self._selected[position] = key
+                self._move_places(was, position)
+        if old is None or _source(old) != _source(block):
+            self.texts_changed(2 * position, 2 * position + 2)
+
+    def _move_places(self, was: int, now: int) -> None:
+        def moved(place: TextPlace) -> TextPlace:
+            shift = 2 * (now - was) if place.text // 2 == was else 0
+            return TextPlace(place.text + shift, place.offset)
+
+        self.replace_places(moved)
+
+
+def _source(block: Block) -> tuple[str, ...]:
+    return block.kind, block.title, block.body, block.format
