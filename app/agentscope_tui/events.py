@@ -8,16 +8,13 @@ with a default may be added; a kind or field that was ever released is never ren
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import from_json, to_json
 
 from agentscope_tui.models.chat import Message, ToolCallPart
 from agentscope_tui.tools.spec import Stream
 
-MAX_DEPTH = 100
-"""Levels of nesting that an event is recorded with."""
 _UNSET = datetime.fromtimestamp(0, UTC)
 
 TurnOutcome = Literal["completed", "interrupted", "failed", "limit"]
@@ -415,45 +412,3 @@ SessionEvent = (
     | SessionEnded
     | UnknownEvent
 )
-
-_KINDS: dict[str, type[SessionEvent]] = {
-    get_args(cls.model_fields["kind"].annotation)[0]: cls
-    for cls in get_args(SessionEvent)
-    if cls is not UnknownEvent
-}
-
-
-def event_to_json(event: Event) -> str:
-    """The event as one line of a recording, without the newline. Lone surrogates become `?`, and what is
-    nested too deeply for JSON readers becomes `…`."""
-    try:
-        return event.model_dump_json(exclude_none=True)
-    except ValueError:
-        return to_json(_well_formed(event)).decode()
-
-
-def event_from_json(line: str | bytes) -> SessionEvent:
-    """An event from one line of a recording; a kind of a newer version becomes `UnknownEvent`.
-
-    Raises:
-        ValueError: no JSON, or fields that do not fit the kind.
-    """
-    data = from_json(line)
-    kind = data.get("kind") if isinstance(data, dict) else None
-    return _KINDS.get(str(kind), UnknownEvent).model_validate(data)
-
-
-def _well_formed(value: Any, depth: int = 0) -> Any:
-    if depth > MAX_DEPTH:
-        return "…"
-    match value:
-        case BaseModel():
-            return {key: _well_formed(item, depth + 1) for key, item in value if item is not None}
-        case str():
-            return value.encode("utf-8", "replace").decode()
-        case dict():
-            return {_well_formed(key): _well_formed(item, depth + 1) for key, item in value.items()}
-        case list() | tuple():
-            return [_well_formed(item, depth + 1) for item in value]
-        case _:
-            return value

@@ -101,26 +101,53 @@ def left_on(raw: bytes) -> set[bytes]:
     return {mode for mode, way in modes.items() if way == (b"l" if mode in (b"7", b"25") else b"h")}
 
 
-@pytest.mark.parametrize("hears", ["hears of it", "hears nothing"])
-def test_a_lost_terminal_ends_the_app_in_order(tmp_path: Path, hears: str) -> None:
-    marks = 97630, 97631
-    # SIGHUP goes to the leader of the terminal's session only.
-    start = {"hears of it": 'exec "$@"', "hears nothing": 'trap "" HUP; "$@" & echo $! >pid; wait'}
+HEARS = {
+    "the app hears of it": 'exec "$@"',
+    "its shell hears of it": '"$@"; true',
+    "nobody hears of it": 'trap "" HUP; exec "$@"',
+}
+"""SIGHUP goes to the leader of the terminal's session, and from a shell to its children."""
+
+
+def on_a_terminal_of_its_own(
+    folder: Path, marks: tuple[int, int], start: str = 'exec "$@"'
+) -> pexpect.spawn[bytes]:
+    """The app with its tool running."""
     app = pexpect.spawn(
         "/bin/sh",
-        ["-c", start[hears], "sh", COMMAND, *words(tmp_path, marks)],
-        env=environment(tmp_path),
+        ["-c", start, "sh", COMMAND, *words(folder, marks)],
+        env=environment(folder),
         dimensions=(40, 120),
-        cwd=str(tmp_path),
+        cwd=str(folder),
     )
     app.expect("RUNNING bash", timeout=30)
     wait_for(lambda: len(alive(marks)) == 2)
+    return app
+
+
+@pytest.mark.parametrize("hears", HEARS)
+def test_a_lost_terminal_ends_the_app_in_order(tmp_path: Path, hears: str) -> None:
+    marks = 97630, 97631
+    app = on_a_terminal_of_its_own(tmp_path, marks, HEARS[hears])
     os.close(app.child_fd)
-    start = time.monotonic()
-    wait_for(lambda: alive(marks) == [] and gone(app.pid))
-    print(f"{time.monotonic() - start:.1f} s")
     app.closed = True
+    wait_for(lambda: processes(str(tmp_path / "tasks.jsonl")) == [] and alive(marks) == [])
     assert '"kind":"session_ended"' in last_event(tmp_path)
+    assert not (tmp_path / "state" / "agentscope.log").exists()
+
+
+def test_a_terminal_that_takes_nothing_holds_nobody_up(tmp_path: Path) -> None:
+    marks = 97640, 97641
+    app = on_a_terminal_of_its_own(tmp_path, marks)
+    app.send("?\x1b" * 400)
+    (file,) = tmp_path.glob("state/sessions/*/events.jsonl")
+    app.send("i")
+    wait_for(lambda: '"kind":"interrupted"' in file.read_text())
+    assert alive(marks) == []
+    os.kill(app.pid, signal.SIGTERM)
+    wait_for(lambda: gone(app.pid))
+    assert '"kind":"session_ended"' in last_event(tmp_path)
+    app.close(force=True)
 
 
 def wait_for(predicate: Callable[[], object], seconds: float = 15.0) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agentscope_tui.bus import EventBus
+from agentscope_tui.event_lines import event_from_json, event_to_json
 from agentscope_tui.events import (
     Event,
     Paused,
@@ -16,8 +17,6 @@ from agentscope_tui.events import (
     Steer,
     ToolCallStarted,
     ToolResult,
-    event_from_json,
-    event_to_json,
 )
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.runners.builtin import BuiltinRunner

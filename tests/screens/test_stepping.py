@@ -181,7 +181,7 @@ async def test_messages_tools_and_help(stage: Stage):
             "the task",
             "→ bash · call_1",
             "echo found",
-            "sent with call #1",
+            "comes in",
         ):
             assert text in detail(), text
         await view.press("j")

@@ -10,7 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentscope_tui.events import SessionEvent, Steer, UserMessageSent, event_from_json
+from agentscope_tui.event_lines import event_from_json
+from agentscope_tui.events import SessionEvent, Steer, UserMessageSent
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.tui.app import AgentScopeApp

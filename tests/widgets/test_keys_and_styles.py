@@ -16,6 +16,8 @@ from agentscope_widgets.line_view import LineView, ScrollingView
 from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.row_list import RowList
+from agentscope_widgets.searching_view import SearchingView
+from agentscope_widgets.selecting_view import SelectingView
 from agentscope_widgets.steer_queue import SteerQueue
 from agentscope_widgets.transcript import Transcript
 
@@ -27,6 +29,8 @@ PANES: list[type[Widget]] = [
     PromptLine,
     RowList,
     ScrollingView,
+    SearchingView,
+    SelectingView,
     SteerQueue,
     Transcript,
 ]

@@ -16,7 +16,8 @@ from agentscope_tui.config import Config
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.events import SessionEvent, event_to_json
+from agentscope_tui.event_lines import event_to_json
+from agentscope_tui.events import SessionEvent
 from agentscope_tui.options import Options
 from agentscope_tui.printable import printable
 from agentscope_tui.session.launch import Launcher, open_rows

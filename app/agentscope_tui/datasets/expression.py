@@ -8,6 +8,7 @@ evaluated: an expression can neither reach a Python object nor run for longer th
 from __future__ import annotations
 
 import ast
+import operator
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -127,6 +128,9 @@ class _Compiler:
     def _comparison(self, operands: list[ast.expr], ops: list[ast.cmpop], depth: int) -> Value:
         values = [self.value(operand, depth + 1) for operand in operands]
         tests = [_COMPARISONS[type(op)] for op in ops]
+        if len(tests) == 1:
+            (first, second), (only,) = values, tests
+            return lambda fields: only(first(fields), second(fields))
 
         def compare(fields: Fields) -> bool:
             left = values[0](fields)
@@ -199,14 +203,14 @@ def _contains(item: Any, container: Any) -> bool:
 
 
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: lambda left, right: bool(left == right),
-    ast.NotEq: lambda left, right: bool(left != right),
-    ast.Is: lambda left, right: bool(left == right),
-    ast.IsNot: lambda left, right: bool(left != right),
-    ast.Lt: _ordered(lambda left, right: bool(left < right)),
-    ast.LtE: _ordered(lambda left, right: bool(left <= right)),
-    ast.Gt: _ordered(lambda left, right: bool(left > right)),
-    ast.GtE: _ordered(lambda left, right: bool(left >= right)),
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.eq,
+    ast.IsNot: operator.ne,
+    ast.Lt: _ordered(operator.lt),
+    ast.LtE: _ordered(operator.le),
+    ast.Gt: _ordered(operator.gt),
+    ast.GtE: _ordered(operator.ge),
     ast.In: _contains,
     ast.NotIn: lambda item, container: not _contains(item, container),
 }

@@ -46,7 +46,7 @@ async def _serve(settings: ServeSettings, words: Sequence[str], environ: Mapping
         from agentscope_tui.serve.server import PageServer
     except ModuleNotFoundError as error:
         raise UserError(
-            f"serve needs the package {error.name}: install agentscope-tui with the extra `serve`"
+            f"serve needs the package {error.name}: pip install 'agentscope-tui[serve]'"
         ) from None
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+import textual_serve
 from aiohttp import WSMsgType, web
 from aiohttp.typedefs import Handler
 
@@ -98,7 +99,7 @@ class PageServer:
 
     def _application(self) -> web.Application:
         inside = web.Application()
-        static = Path(str(importlib.resources.files("textual_serve") / "static"))
+        static = Path(str(importlib.resources.files(textual_serve) / "static"))
         inside.add_routes(
             [
                 web.get("/", self._page),

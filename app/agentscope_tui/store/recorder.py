@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from agentscope_tui.events import SessionEvent, event_from_json, event_to_json
+from agentscope_tui.event_lines import event_from_json, event_to_json
+from agentscope_tui.events import SessionEvent
 from agentscope_tui.store.line_file import LineFile
 from agentscope_tui.store.lock import FolderLock
 

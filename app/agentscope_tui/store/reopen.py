@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.event_lines import event_from_json
 from agentscope_tui.events import (
     AssistantDelta,
     AssistantMessage,
@@ -23,7 +24,6 @@ from agentscope_tui.events import (
     ToolCallStarted,
     ToolResult,
     UserMessageSent,
-    event_from_json,
 )
 from agentscope_tui.store.folders import SessionFolder
 from agentscope_tui.store.lock import FolderLock

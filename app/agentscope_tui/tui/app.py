@@ -30,6 +30,7 @@ from agentscope_tui.tui.outside_app import OutsideApp
 from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
+from agentscope_tui.tui.terminal_driver import TerminalDriver
 from agentscope_tui.tui.themes import THEMES
 from agentscope_tui.tui.workspace import Workspace
 from agentscope_widgets.safe_text import cover_with
@@ -157,7 +158,7 @@ def run_app(config: Config, options: Options) -> int:
         UserError: the dataset, the row or the theme cannot be had.
         Exception: the defect that ended the app; the terminal is restored.
     """
-    driver: type[Driver] | None = None
+    driver: type[Driver] = TerminalDriver
     if options.page is not None:
         from agentscope_tui.serve.driver import PageDriver
 

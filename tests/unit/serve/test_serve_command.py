@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,18 @@ def test_a_taken_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         port = taken.getsockname()[1]
         assert cli.main(["serve", "--port", str(port)]) == 1
     assert f"127.0.0.1:{port} (Address already in use): name another --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", ["aiohttp", "textual_serve"])
+def test_a_missing_package_is_one_line(
+    package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "agentscope_tui.serve.server", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    assert cli.main(["serve"]) == 1
+    err = capsys.readouterr().err
+    assert f"serve needs the package {package}: " in err
+    assert "agentscope-tui[serve]" in err
 
 
 def test_a_strangers_folder_does_not_open_the_port(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentscope_tui import events
+from agentscope_tui.event_lines import KINDS, event_from_json, event_to_json
 from agentscope_tui.events import (
     AssistantMessage,
     Event,
@@ -18,8 +18,6 @@ from agentscope_tui.events import (
     SessionEvent,
     ToolCallStarted,
     UnknownEvent,
-    event_from_json,
-    event_to_json,
 )
 from agentscope_tui.models.chat import FunctionCall, ToolCallPart
 
@@ -92,12 +90,12 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 
 def made(kind: str) -> Event:
-    cls = events._KINDS[kind]
+    cls = KINDS[kind]
     return cls(seq=7, at=AT, session_id="s", **FIELDS[kind])
 
 
 def test_there_is_an_example_of_every_kind() -> None:
-    assert set(FIELDS) == set(events._KINDS)
+    assert set(FIELDS) == set(KINDS)
     assert len(get_args(SessionEvent)) == len(FIELDS) + 1
 
 

@@ -17,7 +17,8 @@ import pytest
 from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.errors import UserError
-from agentscope_tui.events import RecordingChanged, SessionEvent, Submitted, event_from_json
+from agentscope_tui.event_lines import event_from_json
+from agentscope_tui.events import RecordingChanged, SessionEvent, Submitted
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store import line_file
 from agentscope_tui.store import recorder as module

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tui.bus import EventBus
-from agentscope_tui.events import event_from_json
+from agentscope_tui.event_lines import event_from_json
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.recorder import Recorder
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome

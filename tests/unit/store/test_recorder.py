@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from agentscope_tui.bus import EventBus
-from agentscope_tui.events import SessionEvent, StateChanged, Submitted, event_to_json
+from agentscope_tui.event_lines import event_to_json
+from agentscope_tui.events import SessionEvent, StateChanged, Submitted
 from agentscope_tui.store import line_file
 from agentscope_tui.store import recorder as module
 from agentscope_tui.store.lock import SessionInUse

@@ -16,7 +16,8 @@ import yaml
 from agentscope_tui.config import load_settings
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UserError
-from agentscope_tui.events import SessionEvent, ToolResult, event_from_json
+from agentscope_tui.event_lines import event_from_json
+from agentscope_tui.events import SessionEvent, ToolResult
 from agentscope_tui.options import Options
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.state import SessionState

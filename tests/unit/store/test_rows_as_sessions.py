@@ -13,7 +13,8 @@ import yaml
 from agentscope_tui.config import load_settings
 from agentscope_tui.datasets.task import SeedFolder, Task
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.events import LlmRequestSent, SessionStarted, event_from_json
+from agentscope_tui.event_lines import event_from_json
+from agentscope_tui.events import LlmRequestSent, SessionStarted
 from agentscope_tui.options import Options
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.open_session import OpenSession
