@@ -5,14 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from agentscope_tui import __version__
+from agentscope_tui.cli_flags import (
+    SETTINGS,
+    add_app,
+    add_dataset,
+    add_dataset_settings,
+    add_server,
+    add_settings,
+    add_trust,
+    parse,
+    parser_of,
+    row_index,
+)
 from agentscope_tui.errors import UsageError, UserError
-from agentscope_tui.options import PAGE_COMMAND, SERVE_FLAGS, SETTING_FLAGS, Options
+from agentscope_tui.options import PAGE_COMMAND, Options
 from agentscope_tui.printable import printable
 
 if TYPE_CHECKING:
@@ -38,7 +49,6 @@ examples:
   agentscope run tasks.jsonl --row 3 --events -   one row, events as JSON lines
 """
 _COMMANDS = ("run", "check", "init", "config", "models", "doctor", "serve")
-_SETTINGS_GROUP = "settings (each is also in the settings files: agentscope config)"
 _RUN_EPILOG = """\
 A readable transcript goes to standard output, or the events as JSON lines with --events.
 Nothing pauses: a failed model call fails the turn.
@@ -97,10 +107,10 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _open_app(words: list[str], *, page: tuple[int, int] | None = None) -> int:
-    parser = _parser("agentscope", "A step debugger for LLM agents, in the terminal.", _EPILOG)
+    parser = parser_of("agentscope", "A step debugger for LLM agents, in the terminal.", _EPILOG)
     parser.add_argument("--version", action="version", version=f"agentscope {__version__}")
-    _add_app(parser)
-    parsed = _parse(parser, words)
+    add_app(parser)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     if str(parsed.dataset) in _COMMANDS and not parsed.dataset.exists():
@@ -121,10 +131,10 @@ def _open_app(words: list[str], *, page: tuple[int, int] | None = None) -> int:
 
 def _serve(words: list[str]) -> int:
     about = "The app in a browser on this machine: prints its address. Each page has an app of its own."
-    parser = _parser("agentscope serve", about, "ctrl+c ends it, with all sessions. More: docs/serve.md")
-    _add_server(parser)
-    _add_app(parser)
-    parsed = _parse(parser, words)
+    parser = parser_of("agentscope serve", about, "ctrl+c ends it, with all sessions. More: docs/serve.md")
+    add_server(parser)
+    add_app(parser)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     config = _load(parsed)
@@ -132,25 +142,25 @@ def _serve(words: list[str]) -> int:
     _start_log(config)
     from agentscope_tui.serve.command import serve
 
-    own = _parser("agentscope serve", "", "", add_help=False)
-    _add_server(own)
+    own = parser_of("agentscope serve", "", "", add_help=False)
+    add_server(own)
     _, of_app = own.parse_known_args(words)
     return serve(config, Options(parsed.dataset, tuple(parsed.row or ())), of_app)
 
 
 def _run(words: list[str]) -> int:
-    parser = _parser("agentscope run", "Run rows to their end, without a screen.", _RUN_EPILOG)
-    _add_dataset(parser)
+    parser = parser_of("agentscope run", "Run rows to their end, without a screen.", _RUN_EPILOG)
+    add_dataset(parser)
     parser.add_argument(
         "--row",
-        type=_index,
+        type=row_index,
         action="append",
         metavar="N",
         help="run this row (index from 0; may be repeated; default: all)",
     )
     parser.add_argument("--events", metavar="FILE", help="write events as JSON lines to FILE, `-`: to stdout")
-    _add_settings(parser, screen=False)
-    parsed = _parse(parser, words)
+    add_settings(parser, screen=False)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     config = _load(parsed)
@@ -165,13 +175,13 @@ def _run(words: list[str]) -> int:
 def _check_dataset(words: list[str]) -> int:
     about = "Read a whole dataset: its columns, their types and fill, tokens, duplicates, and every bad row."
     codes = "exit code: 0 all rows are tasks, 1 some are not, 2 wrong usage"
-    parser = _parser("agentscope check", about, codes)
-    _add_dataset(parser)
+    parser = parser_of("agentscope check", about, codes)
+    add_dataset(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, with all bad rows")
     parser.add_argument("--all", action="store_true", help="print all bad rows, not only the first 100")
-    _add_dataset_settings(parser.add_argument_group(_SETTINGS_GROUP))
-    _add_trust(parser)
-    parsed = _parse(parser, words)
+    add_dataset_settings(parser.add_argument_group(SETTINGS))
+    add_trust(parser)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     config = _load(parsed)
@@ -184,11 +194,11 @@ def _check_dataset(words: list[str]) -> int:
 
 def _init(words: list[str]) -> int:
     about = "Write a small Python agent, a dataset and settings that run at once, without a key."
-    parser = _parser("agentscope init", about, "")
+    parser = parser_of("agentscope init", about, "")
     parser.add_argument(
         "folder", nargs="?", type=Path, default=Path(), metavar="DIR", help="where to (default: this folder)"
     )
-    parsed = _parse(parser, words)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     from agentscope_tui.starter import write_starter
@@ -200,9 +210,9 @@ def _init(words: list[str]) -> int:
 
 def _show_config(words: list[str]) -> int:
     about = "Show every setting, its value and where it came from. Flags count as they would elsewhere."
-    parser = _parser("agentscope config", about, "")
-    _add_settings(parser, screen=True)
-    parsed = _parse(parser, words)
+    parser = parser_of("agentscope config", about, "")
+    add_settings(parser, screen=True)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     config = _load(parsed)
@@ -216,11 +226,11 @@ def _show_config(words: list[str]) -> int:
 
 def _show_models(words: list[str]) -> int:
     about = "Show the providers that --model knows, and whether each has a key."
-    parser = _parser("agentscope models", about, "")
+    parser = parser_of("agentscope models", about, "")
     parser.add_argument("provider", nargs="*", metavar="PROVIDER", help="show only these (default: all)")
     parser.add_argument("--check", action="store_true", help="ask each server which models it serves")
-    _add_trust(parser)
-    parsed = _parse(parser, words)
+    add_trust(parser)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     config = _load(parsed)
@@ -234,9 +244,9 @@ def _show_models(words: list[str]) -> int:
 
 def _examine_runner(words: list[str]) -> int:
     about = "Check that a runner keeps the protocol of docs/runner.md: a turn, a steer, interrupts."
-    parser = _parser("agentscope doctor", about, "exit code: 0 it does, 1 it does not, 2 wrong usage")
-    _add_settings(parser, screen=False)
-    parsed = _parse(parser, words)
+    parser = parser_of("agentscope doctor", about, "exit code: 0 it does, 1 it does not, 2 wrong usage")
+    add_settings(parser, screen=False)
+    parsed = parse(parser, words)
     if parsed is None:
         return 0
     config = _load(parsed)
@@ -244,150 +254,6 @@ def _examine_runner(words: list[str]) -> int:
     from agentscope_tui.doctor.command import examine
 
     return examine(config)
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see {self.prog} --help)")
-
-
-def _parser(prog: str, about: str, epilog: str, *, add_help: bool = True) -> _Parser:
-    return _Parser(
-        prog=prog,
-        description=about,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-        add_help=add_help,
-    )
-
-
-def _parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace | None:
-    """The parsed words; None after `--help` or `--version`."""
-    try:
-        return parser.parse_args(words)
-    except SystemExit:
-        return None
-
-
-def _add_app(parser: argparse.ArgumentParser) -> None:
-    _add_dataset(parser)
-    parser.add_argument(
-        "--row", type=_index, action="append", metavar="N", help="open this row at once (index from 0)"
-    )
-    _add_settings(parser, screen=True)
-
-
-def _add_server(parser: argparse.ArgumentParser) -> None:
-    add = partial(parser.add_argument, default=None)
-    add(SERVE_FLAGS["serve.host"], dest="serve.host", metavar="ADDR", help="listen here, not at 127.0.0.1")
-    add(SERVE_FLAGS["serve.port"], dest="serve.port", type=int, metavar="N", help="port; 0: any that is free")
-    about = "allow an ADDR that other machines reach: whoever has the page's address gets a shell as you"
-    add(SERVE_FLAGS["serve.remote"], dest="serve.remote", action="store_const", const=True, help=about)
-
-
-def _add_dataset(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "dataset",
-        nargs="?",
-        type=Path,
-        metavar="DATASET",
-        help="file, folder or pattern of rows, or `-` for standard input (default: the demo)",
-    )
-
-
-def _add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
-    group = parser.add_argument_group(_SETTINGS_GROUP)
-    add = partial(_add_setting, group)
-
-    def switch(key: str, value: object, help: str) -> None:
-        group.add_argument(SETTING_FLAGS[key], dest=key, action="store_const", const=value, help=help)
-
-    add("model.name", "PROVIDER:NAME, local or scripted:FILE (agentscope models)", metavar="MODEL")
-    add("model.base_url", "address of the model's server", metavar="URL")
-    add("model.temperature", "randomness, 0 to 2", type=float, metavar="T")
-    add("model.max_output_tokens", "most tokens of one answer", type=int, metavar="N")
-    add("session.system", "system prompt of rows that have none")
-    _add_dataset_settings(group)
-    add("grading.grader", "exact, contains, regex, numeric, command:CMD or module:func", metavar="GRADER")
-    add("runner.agent", "your Python agent: my_pkg.agent:run or agent.py:run", metavar="AGENT")
-    add("runner.python", "interpreter that runs your agent and your grader", metavar="PYTHON")
-    add("runner.program", 'any program as the agent: "python agent.py {user_prompt}"', metavar="COMMAND")
-    group.add_argument(
-        SETTING_FLAGS["runner.pass_env"],
-        dest="runner.pass_env",
-        action="append",
-        metavar="NAME",
-        help="let the agent see this variable, though it looks like a secret",
-    )
-    add("runner.command", "program that runs the agent loop: docs/runner.md", metavar="COMMAND")
-    add("runner.listen", "HOST:PORT or unix socket where runners dial in", metavar="ADDRESS")
-    add("runner.connect", "address of a runner that listens", metavar="ADDRESS")
-    add("runner.files", "folder of text files that the runner gets", metavar="DIR")
-    add("runner.patience", "seconds that the runner waits for a model", type=float, metavar="S")
-    add("tools.python", "file or module of Python functions that become tools", metavar="FILE")
-    group.add_argument(
-        SETTING_FLAGS["tools.mcp"],
-        dest="tools.mcp",
-        action="append",
-        metavar="SERVER",
-        help='MCP server: its command, URL or folder: "npx -y some-server" (repeatable)',
-    )
-    add("tools.skills", "folder of skills that the agent can read", metavar="DIR")
-    switch("sandbox.mode", "none", "run tools as you, not confined")
-    switch("sandbox.network", True, "let tools use the network")
-    switch("sandbox.confine_agent", True, "confine the agent's own program too")
-    if screen:
-        add("session.mode", "step: stop after each model call; run: do not", metavar="step|run")
-        add("ui.theme", "agentscope-dark, -light, -contrast, -ansi or one of Textual's", metavar="NAME")
-        add("ui.keymap", "default, vim, ide, or one of your own", metavar="NAME")
-    _add_trust(parser)
-
-
-def _add_dataset_settings(group: argparse._ArgumentGroup) -> None:
-    add = partial(_add_setting, group)
-    add("dataset.offset", "skip the first N rows; indices stay", type=int, metavar="N")
-    add("dataset.limit", "show at most N rows", type=int, metavar="N")
-    group.add_argument(
-        SETTING_FLAGS["dataset.map"],
-        dest="dataset.map",
-        type=_pair,
-        action="append",
-        metavar="PART=COLUMN",
-        help="the dataset's column for user_prompt, system_prompt, ground_truth, grader or files",
-    )
-    add("dataset.prompt", 'the prompt made of columns: "Solve: {question}"', metavar="TEMPLATE")
-    add("dataset.files", "copy a folder's files for each row: DIR/{id}", metavar="TEMPLATE")
-
-
-def _add_setting(
-    group: argparse._ArgumentGroup,
-    key: str,
-    help: str,
-    *,
-    type: Callable[[str], object] = str,
-    metavar: str = "TEXT",
-) -> None:
-    group.add_argument(SETTING_FLAGS[key], dest=key, type=type, metavar=metavar, help=help)
-
-
-def _add_trust(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--trust", action="store_true", help="trust the agentscope.yaml in this folder from now on"
-    )
-
-
-def _index(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a row index: rows are counted from 0")
-    return int(text)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    part, equals, column = text.partition("=")
-    if not (part and equals and column):
-        raise argparse.ArgumentTypeError(f"{text!r} is not PART=COLUMN, as in user_prompt=question")
-    return part, column
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

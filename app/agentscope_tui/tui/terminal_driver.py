@@ -31,6 +31,7 @@ class TerminalDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
+        assert self._file is not None
         self._output = TerminalOutput(
             self._file.fileno(),
             on_lost=lambda: self._tell(self._app.exit),
@@ -42,7 +43,7 @@ class TerminalDriver(LinuxDriver):
         self._output.write(data)
 
     def start_application_mode(self) -> None:
-        super().start_application_mode()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
         self._look_at_terminal()
 
     def close(self) -> None:
@@ -53,7 +54,7 @@ class TerminalDriver(LinuxDriver):
         self._output.flush(FLUSH_SECONDS)
 
     def _look_at_terminal(self) -> None:
-        """End the app when the terminal has hung up: nobody may send a signal then, and reading tells nothing."""
+        """End the app when the terminal has hung up: a signal may not come, and reading tells nothing."""
         poll = select.poll()
         poll.register(self.fileno, 0)
         if any(seen & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, seen in poll.poll(0)):

@@ -1,4 +1,4 @@
-"""What is written to the terminal, by a thread: one that takes nothing, or is gone, never holds up the loop."""
+"""What is written to the terminal, by a thread: one that takes nothing or is gone holds nobody up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 MOST_WAITING = 1 << 20
-"""Characters that wait for a terminal that takes nothing: then they are dropped, and all is drawn anew later."""
+"""Characters that wait for a terminal that takes none: then they are dropped, and drawn anew later."""
 
 
 class TerminalOutput:
