@@ -9,7 +9,7 @@ from agentscope_tui.config import Config
 from agentscope_tui.models.asked import AskedModel, follows_agent
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.endpoint import Timeouts
-from agentscope_tui.models.factory import LocalChoice, open_model
+from agentscope_tui.models.factory import LocalChoice, ModelOptions, model_opener, open_model
 from agentscope_tui.models.presets import load_presets
 from agentscope_tui.secrets import MASKER, SHORTEST, secret_values
 from agentscope_tui.settings import Settings
@@ -23,21 +23,34 @@ def model_of(config: Config, name: str) -> Model:
     """
     if follows_agent(name):
         return AskedModel(name, lambda asked: model_of(config, asked))
+    return open_model(name, **_options(config))
+
+
+def check_model(config: Config, name: str) -> None:
+    """Find out whether there is such a model, and its key; nothing is opened, which takes longer.
+
+    Raises:
+        UserError: as `open_model`.
+    """
+    if not follows_agent(name):
+        model_opener(name, **_options(config))
+
+
+def _options(config: Config) -> ModelOptions:
     model = config.settings.model
     key, source = config.api_key()
-    return open_model(
-        name,
-        base_url=model.base_url,
-        api_key=key,
-        api_key_source=source,
-        api_key_command=model.api_key_command,
-        timeouts=Timeouts(**model.timeouts.model_dump()),
-        retries=model.retries,
-        params=model.params,
-        providers=own_providers(config.settings),
-        environ=config.environ,
-        local=local_choice(config.settings),
-    )
+    return {
+        "base_url": model.base_url,
+        "api_key": key,
+        "api_key_source": source,
+        "api_key_command": model.api_key_command,
+        "timeouts": Timeouts(**model.timeouts.model_dump()),
+        "retries": model.retries,
+        "params": model.params,
+        "providers": own_providers(config.settings),
+        "environ": config.environ,
+        "local": local_choice(config.settings),
+    }
 
 
 def own_providers(settings: Settings) -> dict[str, dict[str, Any]]:

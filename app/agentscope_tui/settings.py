@@ -160,10 +160,12 @@ class CommandLimitSettings(_Section):
 
 
 class ToolSettings(_Section):
-    """What the tools may use."""
+    """Which tools there are, and what they may use."""
 
+    builtin: list[Literal["bash", "read_file", "write_file", "edit_file", "list_files", "submit"]]
     python: Annotated[str | None, NeedsTrust()]
     mcp: Annotated[list[str], NeedsTrust()]
+    mcp_headers: Annotated[dict[str, dict[str, str]], NeedsTrust()]
     skills: str | None
     bash_timeout: float = Field(gt=0)
     result_cap: int = Field(ge=100)

@@ -1,4 +1,4 @@
-"""Datasets against plain reading of the same bytes, in one run: index, first rows, random row, memory, walk.
+"""Datasets against plain reading of the same bytes, in one run: index, first rows, random row, memory, walk, search.
 
 `python tests/benchmarks/bench_datasets.py [FOLDER]` writes its files to FOLDER (default: a temporary one), a
 million rows of about 1 KB among them, and prints the figures. Times are of this machine and mean little; the
@@ -17,10 +17,13 @@ import tempfile
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from agentscope_tui.datasets.dataset import Dataset
+from agentscope_tui.datasets.expression import parse_expression
+from agentscope_tui.datasets.query import Order, find, ordered, search
 from agentscope_tui.datasets.source import open_dataset
 
 WORDS = [f"word{number}" for number in range(5000)]
@@ -138,6 +141,28 @@ def report_lines(folder: Path) -> None:
     dataset.close()
 
 
+def report_looking(path: Path) -> None:
+    """Looking through all rows, against `json.loads` of each, by the processor's time."""
+    dataset = scanned(path)
+    lines = path.read_bytes().splitlines()
+    never = threading.Event()
+    parsing = best(lambda: [json.loads(line) for line in lines], clock=time.thread_time)
+    print(f"\nlooking through {len(lines)} rows")
+    passes = parse_expression('answer == "41"').matches
+    works: dict[str, Callable[[], Iterable[object]]] = {
+        "search, no hit": lambda: search(dataset, "no such text", never),
+        "search, a hit in each row": lambda: search(dataset, "word", never),
+        "search, a number": lambda: search(dataset, "123456", never),
+        "filter": lambda: find(dataset, passes, {}, never),
+        "sort": lambda: ordered(dataset, Order("row.prompt"), {}, never, among=None),
+    }
+    for name, work in works.items():
+        seconds = best(lambda work=work: deque(work(), 0), clock=time.thread_time)  # type: ignore[misc]
+        speed = path.stat().st_size / seconds / 1e6
+        print(f"{name:<26}{speed:6.0f} MB/s {seconds / parsing:6.2f} x json.loads each")
+    dataset.close()
+
+
 def report_formats(folder: Path) -> None:
     print(f"\n{FEW} rows in:   first 50     index   MB/s   random row      walk  of json.loads each")
     paths = write_formats(folder)
@@ -156,17 +181,21 @@ def report_formats(folder: Path) -> None:
         )
 
 
+def report(folder: Path) -> None:
+    report_lines(folder)
+    report_formats(folder)
+    report_looking(folder / "few.jsonl")
+
+
 def main() -> None:
     random.seed(1)
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
         os.makedirs(folder, exist_ok=True)
-        report_lines(folder)
-        report_formats(folder)
+        report(folder)
         return
     with tempfile.TemporaryDirectory() as name:
-        report_lines(Path(name))
-        report_formats(Path(name))
+        report(Path(name))
 
 
 if __name__ == "__main__":

@@ -94,12 +94,13 @@ async def test_escape_in_the_line_goes_back_to_where_it_began() -> None:
         buffer.write("stdout", numbered(0, 400))
         view.show(buffer)
         await user.pilot.press("home", "down", "slash")
+        await wait_until(lambda: user.prompt.region.height == 1)
         before = lines(view)
         await user.type("399")
         await user.says("1/1")
         assert lines(view) != before
         await user.pilot.press("escape")
-        assert lines(view) == before
+        assert lines(view)[: len(before)] == before
         await user.pilot.press("slash")
         await user.type("nowhere")
         await user.says("0")

@@ -18,7 +18,6 @@ from textual.timer import Timer
 from .block_layout import Place
 from .block_source import BlockSource
 from .blocks import RESULT_RULE, Block, title_row
-from .copying import CopyRequested
 from .look import Tone
 from .text_rows import Row
 from .text_view import TextPlace
@@ -38,14 +37,6 @@ class BlockView(BlockSource):
         ),
         Binding("]", "move_cursor(1)", "Next", show=False, id="blocks.next", tooltip="Next block"),
         Binding("space", "fold", "Fold", show=False, id="blocks.fold", tooltip="Fold or unfold the block"),
-        Binding(
-            "Y",
-            "copy_result",
-            "Copy result",
-            show=False,
-            id="blocks.copy_result",
-            tooltip="Copy the result of a call",
-        ),
     ]
 
     cursor: reactive[int | None] = reactive(None)
@@ -180,7 +171,7 @@ class BlockView(BlockSource):
 
     def in_hand(self) -> tuple[TextPlace, TextPlace] | None:
         """What the chosen block says, of a call its arguments; else that of the newest block in sight."""
-        position = self._block_in_hand()
+        position = self.block_in_hand()
         if position is None:
             return None
         title, body = 2 * position, 2 * position + 1
@@ -190,15 +181,8 @@ class BlockView(BlockSource):
         is_call = self.blocks[position].format == "call"
         return TextPlace(body, 0), TextPlace(body, len(text.partition(RESULT_RULE)[0] if is_call else text))
 
-    def action_copy_result(self) -> None:
-        position = self._block_in_hand()
-        if position is not None and self.blocks[position].format == "call":
-            result = self.text_at(2 * position + 1).partition(RESULT_RULE)[2]
-            self.post_message(CopyRequested(result))
-        else:
-            self.app.bell()
-
-    def _block_in_hand(self) -> int | None:
+    def block_in_hand(self) -> int | None:
+        """The position of the chosen block, else of the newest in sight, or the first if the view stays."""
         seen = self._layout.in_sight(self.scroll_offset.y, self.view_height)
         if self.cursor is not None or not seen:
             return self.cursor

@@ -42,6 +42,10 @@ class OutputLine(NamedTuple):
         return runs_of(self.line)
 
 
+_PRINTED, _MOST_PRINTED = 16_384, 1_048_576
+"""Characters that are given as printed: about so many, and the most of what belongs together."""
+
+
 @dataclass(frozen=True)
 class Page:
     """Lines that leave memory together: what stays is their measures and how they came about."""
@@ -147,14 +151,34 @@ class OutputBuffer:
         that only the edge of the terminal broke is whole."""
         parts: list[str] = []
         for number in range(start[0], min(end[0] + 1, self.line_count)):
-            line = self.line(number)
-            whole = line.goes_on and number + 1 < self.line_count
-            whole = whole and self.line(number + 1).stream == line.stream
-            text = line.text + ("" if whole else "\n")
-            if number == end[0]:
-                text = line.text[: end[1]]
+            text = self.plain(number)
+            text = text[: end[1]] if number == end[0] else text + ("" if self.continues(number) else "\n")
             parts.append(text[start[1] :] if number == start[0] else text)
         return "".join(parts)
+
+    def continues(self, number: int) -> bool:
+        """Whether only the edge of the terminal parts a line from the next one."""
+        if not 0 <= number < self.line_count - 1:
+            return False
+        line = self.line(number)
+        return line.goes_on and self.line(number + 1).stream == line.stream
+
+    def printed(self, number: int) -> list[str]:
+        """The texts of the lines from a number on, with their line breaks, until they are a good deal; a line
+        that only the edge of the terminal broke is not parted, unless it is very long."""
+        texts: list[str] = []
+        size = 0
+        while number < self.line_count:
+            block, index = self._place(number)
+            for line, mark in zip(block.lines[index:], block.marks[index:], strict=True):
+                text = text_of(line)
+                goes_on = mark & GOES_ON != 0 and self.continues(number)
+                texts.append(text if goes_on else f"{text}\n")
+                size += len(texts[-1])
+                number += 1
+                if size > _MOST_PRINTED or (size > _PRINTED and not goes_on):
+                    return texts
+        return texts
 
     def measures(self, start: int) -> array[int]:
         """The measures (see `LineBlock`) of all lines from number `start` on, which is not in a page."""

@@ -28,8 +28,6 @@ _GUTTER = 2
 """Cells before the text: `!` for a line from stderr, `↪` for one that continues the line above."""
 
 
-_LONGEST_PASSAGE = 64
-"""Lines that are searched as one, if only the edge of the terminal parts them."""
 _LINES_A_PIECE = 500
 
 
@@ -119,10 +117,7 @@ class OutputView(SearchingView):
         return self._buffer.plain(number) if self._buffer and number < self._buffer.line_count else ""
 
     def passage(self, number: int) -> Passage:
-        texts = [self.text_at(number)]
-        while len(texts) < _LONGEST_PASSAGE and self._goes_on(number + len(texts) - 1):
-            texts.append(self.text_at(number + len(texts)))
-        return texts
+        return (self._buffer.printed(number) if self._buffer else []) or [""]
 
     def row_places(self, line: int) -> RowPlaces | None:
         if (at := self._line_at(line - self.scroll_offset.y)) is None:
@@ -152,10 +147,11 @@ class OutputView(SearchingView):
     def source_line(self, place: TextPlace) -> tuple[TextPlace, TextPlace]:
         """The line around a place, however often the edge of the terminal broke it."""
         first = last = place.text
-        while self._goes_on(first - 1):
-            first -= 1
-        while self._goes_on(last):
-            last += 1
+        if self._buffer is not None:
+            while self._buffer.continues(first - 1):
+                first -= 1
+            while self._buffer.continues(last):
+                last += 1
         return TextPlace(first, 0), TextPlace(last, len(self.text_at(last)))
 
     def reveal(self, place: TextPlace) -> None:
@@ -250,13 +246,6 @@ class OutputView(SearchingView):
         if not self._last_layout.is_of(text, width):
             self._last_layout = LineLayout(text, width)
         return self._last_layout
-
-    def _goes_on(self, number: int) -> bool:
-        """Whether only the edge of the terminal parts a line from the next one."""
-        if self._buffer is None or not 0 <= number < self.text_count - 1:
-            return False
-        line = self._buffer.line(number)
-        return line.goes_on and self._buffer.line(number + 1).stream == line.stream
 
     def _row(self, number: int, output: OutputLine, inside: int) -> Row:
         rows = self._rows.get(number)

@@ -125,6 +125,9 @@ class SearchingView(DraggingView):
         said = many if index is None else f"{index + 1:,}/{many}"
         return said if search.done else f"{said}, searching"
 
+    def looked_at(self) -> TextPlace | None:
+        return self._match or super().looked_at()
+
     # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

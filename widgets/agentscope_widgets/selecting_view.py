@@ -36,8 +36,12 @@ class SelectingView(TextView):
             "V", "select", "Select", False, id="text.select", tooltip="Select with keys: begin, set the mark"
         ),
         Binding("ctrl+a", "select_all", "All", False, id="text.all", tooltip="Select all"),
-        Binding("left", "sideways(-1)", "Left", False, id="view.left", tooltip="Left"),
-        Binding("right", "sideways(1)", "Right", False, id="view.right", tooltip="Right"),
+        Binding(
+            "left", "sideways(-1)", "Left", False, id="view.left", tooltip="Scroll left, or move the caret"
+        ),
+        Binding(
+            "right", "sideways(1)", "Right", False, id="view.right", tooltip="Scroll right, or move the caret"
+        ),
         *(
             Binding(key, f"caret('{act}')", act, False, id=f"text.{act}", tooltip=tooltip)
             for key, act, tooltip in (
@@ -240,13 +244,18 @@ class SelectingView(TextView):
         else:
             super().action_go_end()
 
+    def looked_at(self) -> TextPlace | None:
+        """Where the user's eyes are, if that can be known; in sight or not."""
+        hand = self.in_hand()
+        return hand[0] if hand else None
+
     def _begin(self) -> None:
         """A caret where the selection ended, or at what the user looks at, or at the top of the view."""
         top, height = self.scroll_offset.y, self.view_height
         place = self._caret[0] if self._caret else None
-        if place is None and (hand := self.in_hand()) is not None:
-            at = self.cell_of(hand[0])
-            place = hand[0] if at is not None and top <= at[1] < top + height else None
+        if place is None and (place := self.looked_at()) is not None:
+            at = self.cell_of(place)
+            place = place if at is not None and top <= at[1] < top + height else None
         place = place or nearest(self, top, 0, 1) or nearest(self, top, 0, -1)
         if place is None:
             self.app.bell()

@@ -23,6 +23,7 @@ NOWHERE = -1
 _WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[^\W_]+|\S")
 _FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})([^\n]*)")
+_BLANKS = re.compile(r"\s*")
 _ENTITY = re.compile(r"&(?:#\w{1,8}|\w{1,32});")
 _REACH = 4_000
 """Characters of markup that are passed over, and in which a word that is not next is looked for."""
@@ -69,7 +70,14 @@ class SourceMap:
 def _row_offsets(text: str, finder: _Finder) -> list[int]:
     by_character = [NOWHERE] * len(text)
     end = 0
-    for match in _PARTS.finditer(text):
+    words = text.strip(" ")
+    if (offset := finder.find_whole(words)) != NOWHERE:
+        # Most rows have no markup in them.
+        start = len(text) - len(text.lstrip(" "))
+        by_character[start : start + len(words)] = range(offset, offset + len(words))
+        _fill_blanks(by_character, 0, start, finder.source)
+        end = start + len(words)
+    for match in _PARTS.finditer(text, end):
         start = match.start()
         while start < match.end():
             offset, length = finder.find(text[start : match.end()])
@@ -113,6 +121,14 @@ class _Finder:
         self.source = source
         self.position = position
         """Where the next part is looked for."""
+
+    def find_whole(self, words: str) -> int:
+        """Where all these words are, if nothing but white space is before them; else `NOWHERE`."""
+        start = _BLANKS.match(self.source, self.position)
+        if not words or start is None or not self.source.startswith(words, start.end()):
+            return NOWHERE
+        self.position = start.end() + len(words)
+        return start.end()
 
     def find(self, part: str) -> tuple[int, int]:
         """Where the part is, or `NOWHERE`, and how many of its characters are there."""

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.reactive import reactive
 
 from .block_view import BlockView
@@ -51,11 +52,32 @@ class Transcript(BlockView):
         Binding(
             "E", "go_error", "Next error", False, id="transcript.error", tooltip="Next error, or the first"
         ),
+        Binding(
+            "Y",
+            "copy_result",
+            "Copy",
+            False,
+            id="transcript.copy_result",
+            tooltip="Copy the result of a tool call",
+        ),
         Binding("g", "ask_call", "Go to call", False, id="transcript.call", tooltip="Go to a model call"),
         Binding(
             "F", "filter", "Filter", False, id="transcript.filter", tooltip="Show only some kinds, or all"
         ),
     ]
+
+    class ResultRequested(Message):
+        """The user wants to copy the result of the tool call whose block is at `position`."""
+
+        def __init__(self, transcript: Transcript, position: int) -> None:
+            super().__init__()
+            self.transcript = transcript
+            self.position = position
+
+        @property
+        def control(self) -> Transcript:
+            """The transcript."""
+            return self.transcript
 
     filter: reactive[Filter] = reactive(FILTERS[0])
     """What is shown."""
@@ -93,6 +115,13 @@ class Transcript(BlockView):
 
     def action_filter(self) -> None:
         self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
+
+    def action_copy_result(self) -> None:
+        position = self.block_in_hand()
+        if position is not None and self.blocks[position].kind in TOOLS:
+            self.post_message(self.ResultRequested(self, position))
+        else:
+            self.app.bell()
 
     def action_ask_call(self) -> None:
         if self._calls:

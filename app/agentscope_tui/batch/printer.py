@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TextIO
+from typing import Any, TextIO
 
 from agentscope_tui.events import (
     AgentNote,
@@ -39,6 +39,7 @@ class TranscriptPrinter:
         self._out = out
         self._at_line_start = True
         self._streamed: set[str] = set()
+        self._told_overridden: dict[str, Any] = {}
 
     def __call__(self, event: SessionEvent) -> None:
         """The bus callback."""
@@ -59,8 +60,7 @@ class TranscriptPrinter:
             case LlmRequestSent():
                 for repair in event.repairs:
                     self._line(f"  mended: {repair}")
-                for name, value in event.overridden.items():
-                    self._line(f"  not as the agent asked: {name} {value}")
+                self._overruled(event.overridden)
             case AssistantMessage():
                 self._assistant(event)
             case ToolCallStarted():
@@ -80,6 +80,8 @@ class TranscriptPrinter:
                 self._line(f"  ! {event.reason}: {wait}")
             case ErrorOccurred():
                 self._line(f"  ! {event.source} error: {event.message}")
+                if event.detail:
+                    self._quote(event.detail)
             case RecordingChanged(status="resumed"):
                 self._line(f"  · recording goes on: {event.gap}")
             case Graded():
@@ -93,6 +95,13 @@ class TranscriptPrinter:
                 self._line(f"session failed: {event.reason}")
             case _:
                 pass
+
+    def _overruled(self, overridden: dict[str, Any]) -> None:
+        """What the agent asked for and does not get, once until it changes."""
+        if overridden != self._told_overridden:
+            self._told_overridden = overridden
+            for name, value in overridden.items():
+                self._line(f"  the agent asked for {name} {value}: your settings say otherwise")
 
     def _assistant(self, event: AssistantMessage) -> None:
         cut = " · cut off" if event.partial else ""

@@ -17,6 +17,14 @@ def follows_agent(name: str) -> bool:
     return name == AGENT or name.endswith(":*")
 
 
+def answering(name: str, request: ChatRequest) -> str:
+    """The full name of the model that answers this request where the user named `name`."""
+    if not follows_agent(name):
+        return name
+    provider = request.api if name == AGENT else name.removesuffix(":*")
+    return f"{provider}:{request.asked_model}"
+
+
 class AskedModel:
     """Sends each call to the model that its request names. One instance serves one session."""
 
@@ -49,8 +57,7 @@ class AskedModel:
     def _model_of(self, request: ChatRequest) -> Model:
         if not request.asked_model:
             raise ModelError("the agent names no model: choose one with --model", kind="unknown_model")
-        provider = request.api if self._name == AGENT else self._name.removesuffix(":*")
-        name = f"{provider}:{request.asked_model}"
+        name = answering(self._name, request)
         if name not in self._models:
             try:
                 self._models[name] = self._open(name)

@@ -22,7 +22,7 @@ Message = dict[str, Any]
 class FunctionCall(BaseModel):
     """A function's name and its arguments as the model wrote them: JSON text, perhaps not valid."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="allow")
 
     name: str = ""
     arguments: str = ""
@@ -31,7 +31,7 @@ class FunctionCall(BaseModel):
 class ToolCallPart(BaseModel):
     """One entry of an assistant message's `tool_calls`."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="allow")
 
     id: str
     type: Literal["function"] = "function"
@@ -41,7 +41,7 @@ class ToolCallPart(BaseModel):
 class Usage(BaseModel):
     """Tokens of one call. `partial` marks a call that was cut off: counted as far as known."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     input_tokens: int = 0
     """All of the prompt, with what was read from a cache or written to one."""
@@ -63,7 +63,7 @@ class Completion(BaseModel):
     `finish_reason` is the provider's word: `stop`, `length`, `tool_calls`, `content_filter` ...
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     text: str = ""
     reasoning: str = ""
@@ -109,7 +109,7 @@ class Completion(BaseModel):
 class ToolCallDelta(BaseModel):
     """A piece of a tool call while it streams: `index` tells parallel calls apart."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     index: int
     id: str = ""
@@ -120,7 +120,7 @@ class ToolCallDelta(BaseModel):
 class Delta(BaseModel):
     """What one streamed chunk adds to the completion."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     text: str = ""
     reasoning: str = ""
@@ -132,7 +132,7 @@ class Delta(BaseModel):
 class ChatRequest(BaseModel):
     """One model call, as the host sends it: messages and tools in OpenAI shape."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     messages: list[Message]
     tools: list[dict[str, Any]] = Field(default_factory=list)

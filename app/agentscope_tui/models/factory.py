@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from agentscope_tui.errors import UsageError, UserError
@@ -16,7 +17,9 @@ from agentscope_tui.secrets import MASKER
 if TYPE_CHECKING:
     from agentscope_tui.models.chat import Model
     from agentscope_tui.models.key_command import KeyCommand
+    from agentscope_tui.models.local_server import LocalOptions
     from agentscope_tui.models.presets import Preset
+    from agentscope_tui.models.script import ScriptFile
 
 LOCAL = "local"
 
@@ -43,7 +46,27 @@ class Asked:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
 
-def open_model(
+class ModelOptions(TypedDict, total=False):
+    """What may be said of a model beside its name; see `model_opener`."""
+
+    base_url: str | None
+    api_key: str | None
+    api_key_source: str
+    api_key_command: str | None
+    timeouts: Timeouts | None
+    retries: int
+    params: Mapping[str, Any] | None
+    providers: Mapping[str, Mapping[str, Any]] | None
+    environ: Mapping[str, str] | None
+    local: LocalChoice
+
+
+def open_model(name: str, **options: Unpack[ModelOptions]) -> Model:
+    """The model for one session; raises as `model_opener`, and for a proxy that cannot be used."""
+    return model_opener(name, **options)()
+
+
+def model_opener(
     name: str,
     *,
     base_url: str | None = None,
@@ -56,11 +79,12 @@ def open_model(
     providers: Mapping[str, Mapping[str, Any]] | None = None,
     environ: Mapping[str, str] | None = None,
     local: LocalChoice = LocalChoice(),
-) -> Model:
-    """The model for one session: `PROVIDER:NAME`, `local[:WEIGHTS]` or `scripted:FILE`. Nothing runs yet.
+) -> Callable[[], Model]:
+    """What opens the model for one session: `PROVIDER:NAME`, `local[:WEIGHTS]` or `scripted:FILE`. Nothing
+    runs yet.
 
-    `providers` are the user's own entries (see `presets.Entries`). The first model behind a server imports
-    the HTTP client, which takes about 0.2 s.
+    `providers` are the user's own entries (see `presets.Entries`). Opening the first model behind a server
+    imports the HTTP client, which takes about 0.2 s; asking for what opens it does not.
 
     Raises:
         UserError: no such provider, a bad script, base URL or key, no key where one is needed, or a part of
@@ -69,10 +93,10 @@ def open_model(
     kind, _, rest = name.partition(":")
     wait = timeouts or Timeouts()
     if kind == "scripted" and rest:
-        return _scripted(rest)
+        return partial(_scripted, _script(rest), name)
     if kind == LOCAL:
         choice = replace(local, weights=Path(rest).expanduser()) if rest else local
-        return _local(name, choice, wait, retries, dict(params or {}))
+        return partial(_local, name, _local_options(choice), wait, retries, dict(params or {}))
     if not (kind and rest):
         which = f"no model is called {name!r}" if name else "no model is named"
         raise UsageError(
@@ -84,7 +108,7 @@ def open_model(
     preset = find_preset(kind, providers or {})
     asked = Asked(base_url, api_key, api_key_source, api_key_command, wait, environ or os.environ)
     endpoint, command = endpoint_of(preset, rest, asked)
-    return _served(name, rest, preset, endpoint, command, retries, dict(params or {}))
+    return partial(_served, name, rest, preset, endpoint, command, retries, dict(params or {}))
 
 
 def endpoint_of(preset: Preset, model: str, asked: Asked) -> tuple[Endpoint, KeyCommand | None]:
@@ -166,21 +190,33 @@ def _is_elsewhere(preset: Preset, endpoint: Endpoint) -> bool:
     return urlsplit(endpoint.url).hostname != urlsplit(preset.base_url or "").hostname
 
 
-def _scripted(file: str) -> Model:
+def _script(file: str) -> ScriptFile:
     from agentscope_tui.models.script import load_script
+
+    return load_script(Path(file).expanduser())
+
+
+def _scripted(script: ScriptFile, name: str) -> Model:
     from agentscope_tui.models.scripted import ScriptedModel
 
-    return ScriptedModel(load_script(Path(file).expanduser()), name=f"scripted:{file}")
+    return ScriptedModel(script, name=name)
 
 
-def _local(name: str, choice: LocalChoice, timeouts: Timeouts, retries: int, params: dict[str, Any]) -> Model:
-    from agentscope_tui.models.local_model import LocalModel, find_weights, missing_parts
+def _local_options(choice: LocalChoice) -> LocalOptions:
+    from agentscope_tui.models.local_model import find_weights, missing_parts
     from agentscope_tui.models.local_server import LocalOptions
-    from agentscope_tui.models.retries import RetryPolicy
 
     missing = missing_parts(choice.weights)
     weights = find_weights(choice.weights)
     if missing or weights is None:
         raise UserError(f"--model local lacks {'; and '.join(missing)}")
-    options = LocalOptions(weights, choice.context, choice.threads)
+    return LocalOptions(weights, choice.context, choice.threads)
+
+
+def _local(
+    name: str, options: LocalOptions, timeouts: Timeouts, retries: int, params: dict[str, Any]
+) -> Model:
+    from agentscope_tui.models.local_model import LocalModel
+    from agentscope_tui.models.retries import RetryPolicy
+
     return LocalModel(name, options, timeouts=timeouts, retries=RetryPolicy(retries), params=params)

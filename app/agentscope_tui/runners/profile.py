@@ -25,7 +25,7 @@ class Profile(BaseModel):
     `hello`: it is this kind of runner if its hello has all these fields; `*` stands for any value.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", allow_inf_nan=False)
 
     patience: float | None = Field(default=None, gt=0)
     steers: Literal["native", "inject"] = "native"

@@ -24,7 +24,7 @@ from agentscope_tui.grading.factory import parse_grader
 from agentscope_tui.grading.grader import Grader
 from agentscope_tui.grading.row_grader import RowGrader
 from agentscope_tui.grading.spec import parse_spec
-from agentscope_tui.model_choice import guarded, model_of
+from agentscope_tui.model_choice import check_model, guarded, model_of
 from agentscope_tui.models.asked import AGENT
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.wire_log import WireFolder
@@ -120,7 +120,7 @@ class Launcher:
         Raises:
             UserError: says what is missing.
         """
-        self.model(self._model_name)
+        check_model(self._config, self._model_name)
         check_tools(self._config)
         if self._settings.grading.grader is not None:
             parse_spec(self._settings.grading.grader)
@@ -192,6 +192,7 @@ class Launcher:
             bash_timeout=settings.tools.bash_timeout,
             result_cap=settings.tools.result_cap,
             limits=command_limits(settings.tools.limits),
+            offered=settings.tools.builtin,
         )
         bus, recorder = recorded_bus(folder.path, session_id, self._clock)
         runner_log = RunnerLog(bus.publish)
@@ -231,11 +232,6 @@ class Launcher:
             UserError: there is none, or it needs a key.
         """
         return model_of(self._config, name)
-
-    def price(self, model: str) -> Price | None:
-        """What the model costs, where the settings say so."""
-        price = self._settings.model.prices.get(model)
-        return Price(price.input, price.output, price.cached) if price else None
 
     @property
     def _standard_system(self) -> str:
@@ -285,7 +281,9 @@ class Launcher:
             model=ModelSettings(
                 max_output_tokens=settings.model.max_output_tokens,
                 temperature=settings.model.temperature,
-                price=self.price(self._model_name),
+                prices={
+                    name: Price(**price.model_dump()) for name, price in settings.model.prices.items()
+                },
                 set_by_user=frozenset(
                     name
                     for name in ("temperature", "max_output_tokens")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
@@ -20,6 +20,7 @@ from agentscope_tui.events import (
     ToolResult,
     UsageReported,
 )
+from agentscope_tui.models.asked import answering
 from agentscope_tui.models.chat import (
     ChatRequest,
     Completion,
@@ -41,7 +42,7 @@ from agentscope_tui.session.ledger import RefusedCall, ToolLedger
 from agentscope_tui.session.limits import Meter
 from agentscope_tui.session.own_tools import OwnTools
 from agentscope_tui.session.requests import RequestReader
-from agentscope_tui.session.settings import ModelSettings, Price
+from agentscope_tui.session.settings import ModelSettings
 from agentscope_tui.session.steering import SteerQueue, text_of
 from agentscope_tui.session.streams import DeltaStream
 from agentscope_tui.session.turn import Turn
@@ -114,10 +115,9 @@ class ModelCalls:
         self.messages: list[Message] = []
         """The conversation as last sent, with the answer to it."""
 
-    async def change_model(self, model: Model, price: Price | None) -> None:
+    async def change_model(self, model: Model) -> None:
         """Send the calls from now on to another model; the one before is closed."""
         before, self._model = self._model, model
-        self._settings = replace(self._settings, price=price)
         self._publish(ModelChanged(model=model.name))
         if before is not None:
             await before.aclose()
@@ -150,7 +150,7 @@ class ModelCalls:
 
     async def _respond(self, call: _Call) -> LlmResponse:
         difference = self._conversation.advance(call.number, call.request.messages)
-        self._own_tools.read_results(difference.new, call.turn)
+        self._own_tools.read_results(difference, call.turn)
         for refused in self._ledger.refused_by_runner(difference.new):
             self._tell_refused(refused, "refused by the runner")
         completion = await self._complete(call, difference)
@@ -208,6 +208,7 @@ class ModelCalls:
             raise error
         stream = DeltaStream(self._publish, call, self._clock.monotonic)
         started = self._clock.monotonic()
+        answers = answering(self._model.name, request)
         wire = self._wire.open(call) if self._wire is not None else None
 
         def on_retry(notice: RetryNotice) -> None:
@@ -220,11 +221,11 @@ class ModelCalls:
         except asyncio.CancelledError:
             if turn.interrupted is not None:
                 turn.cut_call = call
-            self._cut_off(call, stream, request, started, None)
+            self._cut_off(call, stream, request, started, answers, None)
             raise
         except Exception as error:
             failure = error if isinstance(error, ModelError) else _unexpected(error)
-            self._cut_off(call, stream, request, started, failure)
+            self._cut_off(call, stream, request, started, answers, failure)
             self._publish(
                 ErrorOccurred(source="model", message=str(failure), detail=failure.detail, call=call)
             )
@@ -232,7 +233,7 @@ class ModelCalls:
         stream.close()
         completion = self._with_unique_ids(completion, call)
         self._tell(call, completion, stream, started)
-        self._spend(call, completion.usage)
+        self._spend(call, answers, completion.usage)
         return completion
 
     async def _pass_on(self, call: _Call, completion: Completion) -> LlmResponse:
@@ -309,6 +310,7 @@ class ModelCalls:
         stream: DeltaStream,
         request: ChatRequest,
         started: float,
+        answers: str,
         failure: ModelError | None,
     ) -> None:
         """Tell how far a call got that was interrupted or failed, and meter it."""
@@ -317,10 +319,10 @@ class ModelCalls:
             partial = Completion(text=stream.text, reasoning=stream.reasoning)
             self._tell(call, partial, stream, started, partial=True)
         if failure is not None and failure.usage is not None:
-            self._spend(call, failure.usage)
+            self._spend(call, answers, failure.usage)
         elif stream.pieces or failure is None:
             prompt = sum(len(text_of(message)) for message in request.messages)
-            self._spend(call, stream.partial_usage(prompt))
+            self._spend(call, answers, stream.partial_usage(prompt))
 
     def _tell(
         self,
@@ -344,8 +346,8 @@ class ModelCalls:
             )
         )
 
-    def _spend(self, call: int, usage: Usage) -> None:
-        price = self._settings.price
+    def _spend(self, call: int, model: str, usage: Usage) -> None:
+        price = self._settings.prices.get(model)
         cost = price.of(usage) if price else None
         self._meter.spent(usage.input_tokens + usage.output_tokens, cost)
         self._publish(

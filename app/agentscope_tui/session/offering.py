@@ -107,7 +107,8 @@ def _import_sdk() -> None:
 
 
 def _addresses(config: Config) -> list[McpAddress]:
-    return mcp_addresses(config.settings.tools.mcp, config.settings.runner.python, config.cwd, config.environ)
+    tools, python = config.settings.tools, config.settings.runner.python
+    return mcp_addresses(tools.mcp, python, config.cwd, config.environ, tools.mcp_headers)
 
 
 def _functions(config: Config, workdir: Path) -> list[str] | None:

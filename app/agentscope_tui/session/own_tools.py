@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.events import ErrorOccurred, Event, ToolCallStarted, ToolResult
 from agentscope_tui.models.chat import Message
+from agentscope_tui.session.history import Difference
 from agentscope_tui.session.ledger import ProposedCall, ToolLedger, has_arguments, results_in
 from agentscope_tui.session.steering import text_of
 from agentscope_tui.session.streams import OutputStream
@@ -53,23 +55,32 @@ class OwnTools:
                     turn.finished.append(call_id)
                     self._tell(call_id, frame.content, is_error=frame.is_error)
 
-    def read_results(self, messages: Sequence[Message], turn: Turn) -> None:
+    def read_results(self, difference: Difference, turn: Turn) -> None:
         """Tell the results that a request carries for the first time."""
-        for call_id, message in results_in(messages).items():
+        for call_id, message in results_in(difference.new).items():
             if call_id in self._running:
                 failed = bool(message.get("is_error"))
                 turn.finished.append(call_id)
                 self._tell(call_id, text_of(message), is_error=failed)
+        if written := _written(difference.new):
+            for call_id, (due, _) in [*self._running.items()]:
+                if due.call == difference.base:
+                    turn.finished.append(call_id)
+                    self._tell(call_id, written, reason="as the agent wrote it in a message")
 
-    def turn_ended(self, turn: Turn) -> None:
-        """The agent has ended: no more results come."""
+    def turn_ended(self, turn: Turn, *, completed: bool) -> None:
+        """The agent has ended: no more results come. One that is content took its last calls for its answer,
+        as agents with structured answers do."""
+        unfinished = {call_id for call_id, _ in self._reported.values()}
         for report_id in [*self._reported]:
             self._end_output(report_id)
         for call_id in [*self._running]:
+            done = completed and call_id not in unfinished
             if turn.interrupted is not None:
                 turn.killed.append(call_id)
             turn.side_effects.append(call_id)
-            self._tell(call_id, "", reason="the agent gave no result to the model")
+            reason = "the agent gave no result to the model"
+            self._tell(call_id, "", status="done" if done else "interrupted", reason=reason)
 
     def _begin(self, due: ProposedCall, req_id: str, arguments: dict[str, object]) -> None:
         self._running[due.call_id] = (due, self._clock.monotonic())
@@ -108,14 +119,22 @@ class OwnTools:
             message = f"cannot keep the output of {call_id} on disk: {output.file_error}"
             self._publish(ErrorOccurred(source="recorder", message=message))
 
-    def _tell(self, call_id: str, content: str, *, is_error: bool = False, reason: str = "") -> None:
+    def _tell(
+        self,
+        call_id: str,
+        content: str,
+        *,
+        is_error: bool = False,
+        status: Literal["done", "interrupted"] = "done",
+        reason: str = "",
+    ) -> None:
         due, started = self._running.pop(call_id)
         self._publish(
             ToolResult(
                 call_id=call_id,
                 call=due.call,
                 name=due.name,
-                status="interrupted" if reason else "failed" if is_error else "done",
+                status="failed" if is_error else status,
                 content=content,
                 is_error=is_error,
                 duration=self._clock.monotonic() - started,
@@ -123,6 +142,16 @@ class OwnTools:
                 reason=reason,
             )
         )
+
+
+def _written(new: Sequence[Message]) -> str:
+    """The results of an agent that writes calls and results as text, as smolagents does: what the user says
+    after an assistant message without the calls. Empty where a request has something else."""
+    match new:
+        case [{"role": "assistant"} as said, {"role": "user"} as result, *_] if not said.get("tool_calls"):
+            return text_of(result)
+        case _:
+            return ""
 
 
 def _shown(arguments: str) -> dict[str, object]:

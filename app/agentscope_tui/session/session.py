@@ -35,7 +35,7 @@ from agentscope_tui.session.own_tools import OwnTools
 from agentscope_tui.session.reward import AnswerGrader, Grading
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.runner_watch import RunnerWatch
-from agentscope_tui.session.settings import Price, SessionSettings
+from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.steering import QueuedSteer, SteerQueue
 from agentscope_tui.session.stepping import Stepping
 from agentscope_tui.session.tasks import Tasks, first_set
@@ -228,10 +228,10 @@ class Session(Stepping):
         """Put a steer that still waits at a place of the queue, from 0; False when it has gone."""
         return self._steers.move(msg_id, position)
 
-    async def change_model(self, model: Model, price: Price | None = None) -> None:
+    async def change_model(self, model: Model) -> None:
         """Send the calls from now on, and the failed one if it is retried, to another model."""
         self._model = model
-        await self._model_calls.change_model(model, price)
+        await self._model_calls.change_model(model)
 
     def interrupt(self, reason: str = "interrupted by the user") -> bool:
         """Abort the running turn now: model stream, tools and all they started. False when none runs."""
@@ -286,7 +286,8 @@ class Session(Stepping):
         await self._link.requests_ended()
         if self._closing is not None:
             return
-        self._own_tools.turn_ended(turn)
+        outcome, reason = turn.outcome(frame)
+        self._own_tools.turn_ended(turn, completed=outcome == "completed")
         if turn.interrupted is not None:
             self._report_interrupt(turn)
         history_kept = self.settings.conversation_scope == "session"
@@ -294,7 +295,6 @@ class Session(Stepping):
         self._runner_log.flush()
         for event in turn.last_words(frame):
             self.bus.publish(event)
-        outcome, reason = turn.outcome(frame)
         if outcome == "limit" and not turn.limit:
             self.bus.publish(LimitReached(limit="calls", value=self.settings.limits.calls, reason=reason))
         if outcome == "completed":
@@ -371,7 +371,7 @@ class Session(Stepping):
     async def _close(self, status: Literal["ended", "failed"], reason: str, interrupted: Turn | None) -> None:
         await self._link.aclose()
         self._runner_log.close()
-        self._own_tools.turn_ended(self._turn)
+        self._own_tools.turn_ended(self._turn, completed=False)
         if interrupted is not None:
             self._report_interrupt(interrupted)
         self._steers.session_ended()

@@ -38,13 +38,13 @@ class Price:
 class ModelSettings:
     """What the host forces on every call; `temperature` None leaves it to the provider.
 
-    `price` is the model's, None where none is configured. `set_by_user` names the fields that the user set:
+    `prices` are by the full name of a model. `set_by_user` names the fields that the user set:
     they count also for an agent that has its own.
     """
 
     max_output_tokens: int = 4096
     temperature: float | None = 0.7
-    price: Price | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
     set_by_user: frozenset[str] = frozenset()
 
 

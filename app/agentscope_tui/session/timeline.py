@@ -53,7 +53,8 @@ class Timeline:
         self.calls.append(view)
         position = len(self.calls) - 1
         self._call_places[view.call_id] = position
-        self._entry_places.append(self.add(_entry_of(view, at)))
+        key = f"tool {position} {at.timestamp()}"
+        self._entry_places.append(self.add(_entry_of(view, at, key)))
         self._changed_calls.add(position)
         return position
 
@@ -62,7 +63,8 @@ class Timeline:
         self._call_places.pop(self.calls[position].call_id, None)
         self.calls[position] = view
         self._call_places[view.call_id] = position
-        self.entries[self._entry_places[position]] = _entry_of(view, at)
+        place = self._entry_places[position]
+        self.entries[place] = _entry_of(view, at, self.entries[place].key)
         self.touch_call(position)
 
     def touch_call(self, position: int) -> CallView:
@@ -72,5 +74,5 @@ class Timeline:
         return self.calls[position]
 
 
-def _entry_of(view: CallView, at: datetime) -> Entry:
-    return Entry(f"tool {view.call_id}", "tool", at, call=view.call, call_id=view.call_id)
+def _entry_of(view: CallView, at: datetime, key: str) -> Entry:
+    return Entry(key, "tool", at, call=view.call, call_id=view.call_id)

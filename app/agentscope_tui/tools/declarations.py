@@ -44,3 +44,6 @@ SUBMIT = _declare(
     "Hand in the final answer. Call it once, when the task is done.",
     answer="The answer.",
 )
+
+ALL = (BASH, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, SUBMIT)
+NAMES = tuple(str(spec["name"]) for spec in ALL)

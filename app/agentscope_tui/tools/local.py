@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,24 +42,16 @@ class LocalTools:
         bash_timeout: float = 300.0,
         result_cap: int = 16_000,
         limits: CommandLimits = NO_LIMITS,
+        offered: Collection[str] = declarations.NAMES,
     ):
+        """`offered` are the names of those that the agent gets."""
         self.workdir = workdir.resolve()
         self._sandbox = sandbox
         self._timeout = bash_timeout
         self._cap = result_cap
         self._limits = limits
         self._processes = ProcessHost(sandbox, self.workdir)
-        self._specs = {
-            spec["name"]: spec
-            for spec in (
-                declarations.BASH,
-                declarations.READ_FILE,
-                declarations.WRITE_FILE,
-                declarations.EDIT_FILE,
-                declarations.LIST_FILES,
-                declarations.SUBMIT,
-            )
-        }
+        self._specs = {spec["name"]: spec for spec in declarations.ALL if spec["name"] in offered}
 
     @property
     def specs(self) -> Sequence[dict[str, Any]]:

@@ -35,8 +35,8 @@ _SESSION_GONE = ("Session terminated", "Server returned an error response")
 class McpConnection:
     """From `start` to `aclose`, or until the server ends: then `lost` says why."""
 
-    def __init__(self, transport: Callable[[OnEnd], Transport] | str, on_note: Callable[[str], None]) -> None:
-        """`transport` is the URL of a server, or makes the streams to one. `on_note` gets what it logs."""
+    def __init__(self, transport: Callable[[OnEnd], Transport], on_note: Callable[[str], None]) -> None:
+        """`transport` makes the streams to a server. `on_note` gets what it logs."""
         self._transport = transport
         self._on_note = on_note
         self._leaving = asyncio.Event()
@@ -92,9 +92,8 @@ class McpConnection:
                 await asyncio.wait([owner])
 
     async def _own(self) -> None:
-        transport = self._transport if isinstance(self._transport, str) else self._transport(self._lose)
         client = Client(
-            transport,
+            self._transport(self._lose),
             client_info=Implementation(name="agentscope", version=__version__),
             logging_callback=self._log,
             log_level="info",

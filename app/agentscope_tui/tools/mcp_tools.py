@@ -19,6 +19,7 @@ from agentscope_tui.tools.capping import cut_middle
 from agentscope_tui.tools.mcp_address import McpAddress
 from agentscope_tui.tools.mcp_connection import McpConnection, OnEnd
 from agentscope_tui.tools.mcp_content import progress_text, result_text
+from agentscope_tui.tools.mcp_http import reached
 from agentscope_tui.tools.mcp_pipe import piped
 from agentscope_tui.tools.spec import (
     OnOutput,
@@ -183,9 +184,9 @@ class McpTools:
             server.connection = connection
             return connection
 
-    def _transport(self, address: McpAddress) -> Callable[[OnEnd], Transport] | str:
+    def _transport(self, address: McpAddress) -> Callable[[OnEnd], Transport]:
         if not address.argv:
-            return address.text
+            return lambda on_end: reached(address.text, address.headers, on_end)
 
         last = LastLines()
 

@@ -22,7 +22,7 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class LimitHit(BaseModel):
     """A limit on what a tool may use that it reached: the setting's name, its value, and what happened."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     name: str
     value: float
@@ -36,7 +36,7 @@ class ToolOutcome(BaseModel):
     changed something outside itself, so that an interrupt can say so.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     content: str
     is_error: bool = False
@@ -75,7 +75,7 @@ class ToolSpecError(UserError):
 class ToolSpec(BaseModel):
     """A tool's declaration: the model sees name, description and the JSON Schema of the parameters."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     name: str
     description: str = ""

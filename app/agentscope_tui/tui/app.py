@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from pathlib import Path
 from typing import Any, ClassVar
@@ -32,6 +33,7 @@ from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
 from agentscope_tui.tui.terminal_driver import TerminalDriver
 from agentscope_tui.tui.themes import THEMES
+from agentscope_tui.tui.typed_ahead import TypedAhead
 from agentscope_tui.tui.workspace import Workspace
 from agentscope_widgets.safe_text import cover_with
 from agentscope_widgets.selecting_view import SelectingView
@@ -77,7 +79,7 @@ class AgentScopeApp(OutsideApp):
         self._keys = load_keymap(config.settings.ui.keymap)
         self._sequences = KeySequences(self._keys.sequences)
         self._attention = Attention(config.settings.ui.notify, config.environ)
-        self._typed_late: Key | None = None
+        self._typed_ahead = TypedAhead()
         self.crash: Exception | None = None
         """The defect that ended the app."""
 
@@ -101,19 +103,12 @@ class AgentScopeApp(OutsideApp):
             focused = self.focused
             typing = focused is not None and focused.check_consume_key(event.key, event.character)
             for key in self._sequences.take(event, typing=typing):
-                await super().on_event(key)
-        elif isinstance(event, Key) and self._is_text_now(event):
-            # Typed when another widget had the focus, which the key before it gave to a text box.
-            self._typed_late = Key(event.key, event.character)
-            await super().on_event(self._typed_late)
+                await super().on_event(self._typed_ahead.aim(key, self.focused))
+        elif isinstance(event, Key) and self._typed_ahead.is_for(event, self.focused):
+            again = Key(event.key, event.character)
+            await super().on_event(self._typed_ahead.aim(again, self.focused))
         else:
             await super().on_event(event)
-
-    def _is_text_now(self, event: Key) -> bool:
-        """Whether a key that nothing took is text for the widget that has the focus now."""
-        focused = self.focused
-        consumed = focused is not None and focused.check_consume_key(event.key, event.character)
-        return consumed and event is not self._typed_late
 
     @on(DebuggerScreen.SessionRested)
     def _session_rested(self, event: DebuggerScreen.SessionRested) -> None:
@@ -172,10 +167,20 @@ def run_app(config: Config, options: Options) -> int:
         raise UsageError(
             f"no theme is called {theme!r}: use one of {', '.join(sorted(app.available_themes))}"
         )
+    _keep_collections_short()
     app.run(size=options.page)
     if app.crash is not None:
         raise app.crash
     return app.return_code or 0
+
+
+def _keep_collections_short() -> None:
+    """Keys wait while garbage is collected: what is there by now is left out, the rest is seen to less often.
+
+    Objects that the app lets go of are freed at once all the same; only those that refer to each other wait.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def _ask_for_trust(config: Config, file: UntrustedFile) -> Config:

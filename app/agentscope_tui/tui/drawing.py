@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from textual.content import Content
 from textual.screen import Screen
 
 from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.events import Paused
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
 from agentscope_tui.tui.keymap import Keymap
@@ -46,7 +48,11 @@ FIRST_KEYS = (
 class SessionDrawing:
     """Keeps the session's panes up to date; the screen says which session and when."""
 
-    def __init__(self, screen: Screen[None], keymap: Keymap) -> None:
+    def __init__(
+        self, screen: Screen[None], keymap: Keymap, chosen_hold: Callable[[], Paused | None]
+    ) -> None:
+        """`chosen_hold` gives the step of the session on screen that keys act on."""
+        self._chosen_hold = chosen_hold
         self._welcome = _welcome(keymap)
         self._transcript = screen.query_one(Transcript)
         self._queue = screen.query_one(SteerQueue)
@@ -117,7 +123,7 @@ class SessionDrawing:
         for position, call in enumerate(state.calls):
             if call.state == "running":
                 self._calls.put(position, item_of(call, now))
-        self._status.show(segments_of(state, now))
+        self._status.show(segments_of(state, now, self._chosen_hold()))
 
     def select_call(self, row: RowSession, key: str) -> None:
         """Show the output of this call."""
@@ -137,7 +143,7 @@ class SessionDrawing:
         if steers != self._queue.items:
             self._queue.show(steers)
         self._composer.placeholder = _hint(state)
-        self._status.show(segments_of(state, now))
+        self._status.show(segments_of(state, now, self._chosen_hold()))
 
     def _show_output(self, row: RowSession, call: CallView) -> None:
         self._output.placeholder = "not run yet" if call.state in NOT_RUN else "no output"

@@ -76,6 +76,20 @@ def test_what_is_said(event: SessionEvent, line: str):
     assert printed(event) == f"{line}\n"
 
 
+def test_the_traceback_of_an_agent_is_quoted():
+    event = ErrorOccurred(source="agent", message="KeyError: 'x' (a.py:1)", detail="Traceback\n  line 1")
+    lines = ["  ! agent error: KeyError: 'x' (a.py:1)", "  │ Traceback", "  │   line 1"]
+    assert printed(event).splitlines() == lines
+
+
+def test_what_the_agent_does_not_get_is_said_once_until_it_changes():
+    asked = [LlmRequestSent(call=1, turn=1, req_id="r", overridden={"model": name}) for name in "aab"]
+    assert printed(*asked) == (
+        "  the agent asked for model a: your settings say otherwise\n"
+        "  the agent asked for model b: your settings say otherwise\n"
+    )
+
+
 def test_what_is_not_worth_a_line_is_silent():
     quiet = [StateChanged(status="running"), SessionEnded(status="ended"), Steer(msg_id="m", status="queued")]
     assert printed(*quiet) == ""

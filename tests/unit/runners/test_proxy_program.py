@@ -92,6 +92,8 @@ print(json.dumps([sys.argv[1], row, json.load(sys.stdin), dict(os.environ), os.g
         **ENVIRON,
         "OPENAI_API_KEY": "sk-real",
         "ANTHROPIC_BASE_URL": "http://real.example",
+        "OPENAI_API_BASE": "http://real.example/v1",
+        "ANTHROPIC_API_URL": "http://real.example",
         "MY_TOKEN": "t",
         "OTHER_TOKEN": "o",
         "HIDDEN": "has sk-real inside",
@@ -109,6 +111,9 @@ print(json.dumps([sys.argv[1], row, json.load(sys.stdin), dict(os.environ), os.g
     assert cwd == str(tmp_path)
     assert env["OPENAI_BASE_URL"].startswith("http://127.0.0.1:")
     assert env["OPENAI_BASE_URL"] == env["ANTHROPIC_BASE_URL"] + "/v1"
+    assert env["OPENAI_API_BASE"] == env["OPENAI_BASE_URL"]
+    assert env["ANTHROPIC_API_URL"] == env["ANTHROPIC_BASE_URL"]
+    assert env["OPENAI_AGENTS_DISABLE_TRACING"] == "1"
     assert env["OPENAI_API_KEY"] == env["ANTHROPIC_API_KEY"] != "sk-real"
     assert (env["MY_TOKEN"], env["PLAIN"]) == ("t", "p")
     assert env["NO_PROXY"] == "intern.example,127.0.0.1,localhost"

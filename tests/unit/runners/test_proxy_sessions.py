@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentscope_tui.events import LlmRequestSent, Steer, ToolCallStarted, ToolResult
+from agentscope_tui.models.asked import AGENT
 from agentscope_tui.models.chat import ChatRequest, Completion
 from agentscope_tui.session.gate import Decision
-from agentscope_tui.session.settings import ModelSettings
+from agentscope_tui.session.settings import ModelSettings, Price
 from fakes.engine import says
 from fakes.programs import logged, program, write_program
 
@@ -68,12 +71,38 @@ async def test_tools_of_the_agent_are_read_off_the_conversation(tmp_path: Path) 
         assert rig.state.actions_used == 0
 
 
-async def test_a_tool_without_a_result_was_interrupted(tmp_path: Path) -> None:
-    code = "ask('x')"
+@pytest.mark.parametrize(("ends", "status"), [("", "done"), ("sys.exit(3)", "interrupted")])
+async def test_a_tool_without_a_result_is_the_answer_or_was_interrupted(
+    ends: str, status: str, tmp_path: Path
+) -> None:
+    code = f"ask('x')\n{ends}"
     async with program(write_program(tmp_path, code), tmp_path, says("", ("look", "{}"))) as rig:
         await rig.run()
         result = rig.of(ToolResult)[0]
-        assert (result.status, result.reason) == ("interrupted", "the agent gave no result to the model")
+        assert (result.status, result.reason) == (status, "the agent gave no result to the model")
+
+
+async def test_a_result_that_the_agent_writes_as_text_is_read_off_the_conversation(tmp_path: Path) -> None:
+    code = """
+ask("go")
+ask("go", {"role": "assistant", "content": "Calling look"}, "Observation: 4")
+"""
+    asks = says("", ("look", "{}"))
+    async with program(write_program(tmp_path, code), tmp_path, asks, says("done")) as rig:
+        await rig.run()
+        result = rig.of(ToolResult)[0]
+        assert (result.status, result.content) == ("done", "Observation: 4")
+        assert result.reason == "as the agent wrote it in a message"
+
+
+async def test_a_call_costs_what_the_model_costs_that_the_agent_names(tmp_path: Path) -> None:
+    prices = {"openai:asked": Price(input=100_000, output=200_000)}
+    asks = write_program(tmp_path, LOOP)
+    model = ModelSettings(prices=prices)
+    async with program(asks, tmp_path, says("five"), model=model) as rig:
+        rig.model.name = AGENT
+        await rig.run()
+        assert rig.state.cost == pytest.approx(2.0)
 
 
 async def test_a_steer_is_injected_after_the_results_and_stays_at_its_place(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ async def test_the_limit_of_tokens_counts_the_whole_session() -> None:
 
 
 async def test_the_limit_of_cost_counts_the_whole_session() -> None:
-    model = ModelSettings(price=Price(input=100_000, output=200_000))
+    model = ModelSettings(prices={"fake": Price(input=100_000, output=200_000)})
     async with Rig(FakeModel(says("one"), says("two")), model=model, limits=Limits(cost=2.0)) as rig:
         await rig.run()
         assert rig.state.cost == pytest.approx(2.0)

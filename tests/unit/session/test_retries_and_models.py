@@ -9,7 +9,7 @@ from pathlib import Path
 from agentscope_tui.events import AssistantMessage, ModelChanged, RetryScheduled, UsageReported
 from agentscope_tui.models.chat import ChatRequest, Completion, Delta, ModelError, RetryNotice, Usage
 from agentscope_tui.models.wire_log import WireFolder, WireLog
-from agentscope_tui.session.settings import Price
+from agentscope_tui.session.settings import ModelSettings, Price
 from fakes.engine import FakeModel, says
 from fakes.session_rig import Rig
 
@@ -67,10 +67,11 @@ async def test_the_raw_call_is_kept_without_the_key(tmp_path: Path) -> None:
 async def test_a_failed_call_is_sent_again_to_another_model() -> None:
     broken, other = FakeModel(ModelError("no such model")), FakeModel(says("the other one answers"))
     other.name = "other"
-    async with Rig(broken, patient=True) as rig:
+    settings = ModelSettings(prices={"other": Price(input=1_000_000, output=0)})
+    async with Rig(broken, model=settings, patient=True) as rig:
         rig.session.send("go")
         await rig.until(lambda: rig.state.holds)
-        await rig.session.change_model(other, Price(input=1_000_000, output=0))
+        await rig.session.change_model(other)
         assert rig.session.retry()
         await rig.settled()
         assert rig.of(ModelChanged)[0].model == rig.state.model == "other"

@@ -16,6 +16,7 @@ from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.options import Options
 from agentscope_tui.session.launch import open_rows
 from agentscope_tui.session.state import SessionState
+from fakes.mcp_over_http import serving
 from fakes.mcp_servers import write_server
 from fakes.processes import alive, mark
 
@@ -91,3 +92,26 @@ async def test_what_cannot_be_had_is_told(tmp_path: Path) -> None:
         await run_row(settings_of(tmp_path, {"mcp": ["false"]}))
     with pytest.raises(UsageError, match=r"tools\.mcp cannot be 'x': it must be a list of texts"):
         settings_of(tmp_path, {"mcp": "x"})
+
+
+async def test_a_server_behind_a_url_gets_its_headers(tmp_path: Path) -> None:
+    with serving("secret-1") as url:
+        wanted = {"Authorization": "Bearer ${MY_TOKEN}", "X-Tenant": "${MY_COLOUR} team"}
+        state = await run_row(settings_of(tmp_path, {"mcp": [url], "mcp_headers": {url: wanted}}))
+        assert [(call.name, call.content) for call in state.calls][0] == ("seen", "red team")
+        with pytest.raises(UserError, match=r"mcp.*tools\.mcp_headers"):
+            await run_row(settings_of(tmp_path, {"mcp": [url]}))
+        unset = {url: {"Authorization": "Bearer ${NO_SUCH}"}}
+        with pytest.raises(UsageError, match="Authorization needs the variable NO_SUCH, which is not set"):
+            await run_row(settings_of(tmp_path, {"mcp": [url], "mcp_headers": unset}))
+
+
+async def test_agentscopes_own_tools_are_those_that_are_named(tmp_path: Path) -> None:
+    state = await run_row(settings_of(tmp_path, {"builtin": ["read_file", "submit"]}))
+    assert state.request_parameters(1)["tools"] == ["read_file", "submit"]
+    state = await run_row(settings_of(tmp_path, {"builtin": [], "mcp": [write_server(tmp_path, SERVER)]}))
+    assert state.request_parameters(1)["tools"] == ["seen"]
+    state = await run_row(settings_of(tmp_path, {"builtin": []}))
+    assert state.outcome == "completed"
+    with pytest.raises(UsageError, match=r"tools\.builtin"):
+        settings_of(tmp_path, {"builtin": ["rm"]})

@@ -79,6 +79,16 @@ def status(state: SessionState, after: float = 10) -> list[str]:
     return [text for text, _ in segments_of(state, START + timedelta(seconds=after))]
 
 
+def test_the_status_line_is_of_the_step_that_keys_act_on():
+    first = Paused(hold=1, step="completion", call=1, allows=["pass"])
+    second = Paused(hold=2, step="completion", call=2, allows=["pass", "edit"])
+    state = state_of(*begun(), first, second)
+    told = [text for text, _ in segments_of(state, START + timedelta(seconds=1), state.holds[1])]
+    assert told[0] == "PAUSED after call #2 (+1)"
+    assert "can pass, edit" in told
+    assert status(state)[0] == "PAUSED after call #1 (+1)"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.4, "59 s"), (187, "3:07"), (3727, "1:02:07")],

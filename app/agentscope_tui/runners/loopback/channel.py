@@ -16,8 +16,14 @@ _WAITING = 64
 """Frames that may wait to be read."""
 
 
-ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+_OPENAI_URLS = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
+_ANTHROPIC_URLS = ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL")
+"""The name that the provider's client reads, and an older one that LangChain prefers."""
+_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+ENDPOINT_VARIABLES = (*_OPENAI_URLS, *_ANTHROPIC_URLS, *_KEYS)
 """What leads a model client to the endpoint."""
+_NO_TRACES = "OPENAI_AGENTS_DISABLE_TRACING"
+"""The OpenAI Agents SDK sends traces to OpenAI with the key that it finds: the token would be refused there."""
 
 
 def endpoint_environment(server: LoopbackServer, token: str, environ: Mapping[str, str]) -> dict[str, str]:
@@ -26,8 +32,8 @@ def endpoint_environment(server: LoopbackServer, token: str, environ: Mapping[st
         name: ",".join(filter(None, [environ.get(name), HOST, "localhost"]))
         for name in ("NO_PROXY", "no_proxy")
     }
-    values = (f"{server.url}/v1", token, server.url, token)
-    return bypass | dict(zip(ENDPOINT_VARIABLES, values, strict=True))
+    urls = dict.fromkeys(_OPENAI_URLS, f"{server.url}/v1") | dict.fromkeys(_ANTHROPIC_URLS, server.url)
+    return {_NO_TRACES: "1"} | bypass | urls | dict.fromkeys(_KEYS, token)
 
 
 class EndpointChannel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from agentscope_tui.events import Paused
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.tui.present.words import dollars, seconds, thousands
 from agentscope_widgets.look import Tone
@@ -13,25 +14,28 @@ Segment = tuple[str, Tone]
 """Text and tone; the most important first."""
 
 
-def segments_of(state: SessionState, now: datetime) -> list[Segment]:
-    """The status line of one session at the time `now`."""
-    segments: list[Segment] = [_doing(state, now), (state.mode + (" fine" if state.fine else ""), "muted")]
+def segments_of(state: SessionState, now: datetime, hold: Paused | None = None) -> list[Segment]:
+    """The status line of one session at the time `now`. `hold` is the step that keys act on; None: the one
+    that waits longest."""
+    if hold is None and state.holds:
+        hold = state.holds[0]
+    segments: list[Segment] = [_doing(state, now, hold), (state.mode + (" fine" if state.fine else ""), "muted")]
     if not state.runner.answering:
         segments.insert(0, ("RUNNER NOT ANSWERING", "error"))
     if not state.recorded:
         segments.insert(0, ("NOT RECORDED", "error"))
-    if state.holds and (patience := state.holds[0].patience) is not None:
-        left = patience - (now - state.holds[0].at).total_seconds()
+    if hold and (patience := hold.patience) is not None:
+        left = patience - (now - hold.at).total_seconds()
         segments.append((f"the runner waits {seconds(max(left, 0.0))} more", "warning"))
-    if state.holds and (commits := state.holds[0].commits_after) is not None:
-        left = commits - (now - state.holds[0].at).total_seconds()
+    if hold and (commits := hold.commits_after) is not None:
+        left = commits - (now - hold.at).total_seconds()
         told = f"an error can be told for {seconds(left)} more" if left > 0 else "too late to tell an error"
         segments.append((told, "warning"))
     segments.append((f"calls {state.calls_used}{_of(state.limit('calls'))}", "muted"))
     segments.append((f"actions {state.actions_used}{_of(state.limit('tool_actions'))}", "muted"))
     segments += sandbox_segments(state)
-    if state.holds:
-        segments.append((f"can {', '.join(state.holds[0].allows)}", "muted"))
+    if hold:
+        segments.append((f"can {', '.join(hold.allows)}", "muted"))
     tokens = f"{thousands(state.input_tokens)} in {thousands(state.output_tokens)} out tok"
     segments.append((tokens, "muted"))
     if state.cost is not None:
@@ -57,9 +61,8 @@ def sandbox_segments(state: SessionState) -> list[Segment]:
     return segments
 
 
-def _doing(state: SessionState, now: datetime) -> Segment:
-    if state.holds:
-        hold = state.holds[0]
+def _doing(state: SessionState, now: datetime, hold: Paused | None) -> Segment:
+    if hold is not None:
         more = f" (+{len(state.holds) - 1})" if len(state.holds) > 1 else ""
         call = state.call_view(hold.call_id) if hold.call_id else None
         name = call.name if call else "tool"

@@ -150,8 +150,7 @@ class SessionControls(Screen[None]):
             )
         )
         if name is not None:
-            name = name.strip()
-            await current.session.change_model(launcher.model(name), launcher.price(name))
+            await current.session.change_model(launcher.model(name.strip()))
 
     def call_under_cursor(self) -> int | None:
         """The model call that the user has chosen, if one is."""

@@ -32,6 +32,7 @@ from agentscope_tui.tui.screens.panes import PaneScreen
 from agentscope_tui.tui.workspace import RowSession, Workspace
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
+from agentscope_widgets.copying import CopyRequested
 from agentscope_widgets.key_bar import KeyBar
 from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.prompt_line import PromptLine
@@ -87,7 +88,7 @@ class DebuggerScreen(PaneScreen):
         yield KeyBar(pinned="debugger.help")
 
     def on_mount(self) -> None:
-        self._drawing = SessionDrawing(self, self._keymap)
+        self._drawing = SessionDrawing(self, self._keymap, lambda: self._hold)
         self.query_one("#calls-pane").border_title = "Tool calls"
         self._show(None, None)
         self.set_interval(FRAME, self._pump)
@@ -170,7 +171,8 @@ class DebuggerScreen(PaneScreen):
         if self.index == task.index:
             opened = None if problem else self._workspace.sessions.get(task.index)
             self._show(opened, task.index, problem=problem)
-            self.go_to("rows" if problem else "transcript")
+            # A pane that is alone hides the reason from the rows.
+            self.go_to("rows" if problem and not self._alone else "transcript")
 
     async def _agree_unconfined(self) -> None:
         """Ask, once for this dataset, whether tools may run where nothing can confine them.
@@ -218,6 +220,11 @@ class DebuggerScreen(PaneScreen):
     def _steer_edited(self) -> None:
         self.go_to("composer")
 
+    @on(Transcript.BlockHighlighted)
+    def _block_highlighted(self) -> None:
+        """Keys act on the step of the chosen call, so what works may be another."""
+        self.refresh_acts()
+
     @on(CallList.CallHighlighted)
     def _call_highlighted(self, event: CallList.CallHighlighted) -> None:
         if self.current is not None:
@@ -229,6 +236,13 @@ class DebuggerScreen(PaneScreen):
         if call is not None:
             text = pretty_arguments(call) if event.part == "arguments" else call.content
             self.post_message(event.request(text))
+
+    @on(Transcript.ResultRequested)
+    def _result_requested(self, event: Transcript.ResultRequested) -> None:
+        state = self.current.state if self.current is not None else None
+        call = state.call_view(state.entries[event.position].call_id or "") if state is not None else None
+        if call is not None:
+            self.post_message(CopyRequested(call.content))
 
     # Keys
 

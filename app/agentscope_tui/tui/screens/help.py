@@ -73,8 +73,9 @@ class HelpScreen(DetailScreen):
 
 def acts_of(pane: type[DOMNode]) -> Iterable[tuple[str, str]]:
     """The acts of a pane: id and what each does; those of any text are told once, on their own."""
-    for base in reversed(pane.__mro__):
-        if base in (SelectingView, SearchingView) and base is not pane:
+    apart = (SelectingView, SearchingView)
+    for base in (pane,) if pane in apart else reversed(pane.__mro__):
+        if base in apart and base is not pane:
             continue
         for binding in base.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id is not None:
