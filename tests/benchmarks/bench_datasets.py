@@ -1,4 +1,4 @@
-"""Datasets against plain reading of the same bytes, in one run: index, first rows, random row, memory, walk, search.
+"""Datasets against plain reading of the same bytes: index, first rows, random row, memory, walk, search.
 
 `python tests/benchmarks/bench_datasets.py [FOLDER]` writes its files to FOLDER (default: a temporary one), a
 million rows of about 1 KB among them, and prints the figures. Times are of this machine and mean little; the

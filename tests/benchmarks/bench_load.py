@@ -301,7 +301,8 @@ def key_times(child: pexpect.spawn[bytes]) -> list[float]:
         child.expect("Running the agent")
         times.append((time.perf_counter() - start) * 1000)
         child.send("\x1b")
-        time.sleep(0.3)
+        child.expect("Tool calls")
+        time.sleep(0.1)
     return times
 
 

@@ -1,4 +1,4 @@
-"""A small MCP server behind a URL that wants a token: of the standard library, in a thread of this process."""
+"""A small MCP server behind a URL that wants a token: of the standard library, in a thread."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(405, b"")
 
-    do_DELETE = do_GET  # noqa: N815 - the name that the base class looks for
+    do_DELETE = do_GET
 
     def _answer(self, status: int, body: bytes) -> None:
         self.send_response(status)

@@ -109,6 +109,20 @@ async def test_a_session_that_cannot_start_says_why_in_its_row(stage: Stage):
         await view.paused()
 
 
+async def test_where_panes_are_alone_the_reason_is_in_sight(stage: Stage):
+    app = stage.app()
+    (stage.state / "sessions").rmdir()
+    (stage.state / "sessions").write_text("in the way")
+    async with stage.running(app, size=(80, 24)) as view:
+        await view.until(lambda: view.pane(RowList).row_count == 1)
+        await view.press("enter")
+        await view.until(lambda: "✗ this row was not opened" in view.transcript)
+        await view.until(lambda: view.focus() == "transcript")
+        (stage.state / "sessions").unlink()
+        await view.press("ctrl+r")
+        await view.paused()
+
+
 async def test_run_again_starts_from_nothing(stage: Stage):
     stage.says(reply("first words", bash("touch made")), reply("end"))
     async with stage.running() as view:

@@ -234,14 +234,14 @@ async def test_long_lines_without_wrapping_come_into_sight() -> None:
 
 async def test_keys_act_while_a_large_output_is_searched() -> None:
     view, buffer = OutputView(), OutputBuffer()
-    buffer.write("stdout", numbered(0, 60_000))
+    buffer.write("stdout", numbered(0, 20_000))
     async with shown_in(view) as user:
         view.show(buffer)
         await user.pilot.press("home", "slash")
-        await user.type("line 59999")
-        assert user.prompt.value == "line 59999"
+        await user.type("19999")
+        assert user.prompt.value == "19999"
         await user.says("1/1")
-        assert "  line 59999" in lines(view)
+        assert "  line 19999" in lines(view)
 
 
 def found(search: TextSearch) -> list[tuple[TextPlace, TextPlace]]:

@@ -281,9 +281,7 @@ class Launcher:
             model=ModelSettings(
                 max_output_tokens=settings.model.max_output_tokens,
                 temperature=settings.model.temperature,
-                prices={
-                    name: Price(**price.model_dump()) for name, price in settings.model.prices.items()
-                },
+                prices={name: Price(**price.model_dump()) for name, price in settings.model.prices.items()},
                 set_by_user=frozenset(
                     name
                     for name in ("temperature", "max_output_tokens")

@@ -11,6 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 _REFUSED = (401, 403)
+_NO_HEADERS = "give it its token with the setting tools.mcp_headers"
 
 
 @asynccontextmanager
@@ -24,8 +25,8 @@ async def reached(
 
     async def look(response: httpx2.Response) -> None:
         if response.status_code in _REFUSED:
-            hint = "what it sends is refused" if headers else "a server that wants a token needs it"
-            on_refused(f"it answers with status {response.status_code}: {hint} (setting tools.mcp_headers)")
+            sent = "it does not take what tools.mcp_headers has for it" if headers else _NO_HEADERS
+            on_refused(f"it answers with status {response.status_code}: {sent}")
 
     async with (
         create_mcp_http_client(dict(headers)) as client,

@@ -98,7 +98,7 @@ async def test_a_server_behind_a_url_gets_its_headers(tmp_path: Path) -> None:
     with serving("secret-1") as url:
         wanted = {"Authorization": "Bearer ${MY_TOKEN}", "X-Tenant": "${MY_COLOUR} team"}
         state = await run_row(settings_of(tmp_path, {"mcp": [url], "mcp_headers": {url: wanted}}))
-        assert [(call.name, call.content) for call in state.calls][0] == ("seen", "red team")
+        assert (state.calls[0].name, state.calls[0].content) == ("seen", "red team")
         with pytest.raises(UserError, match=r"mcp.*tools\.mcp_headers"):
             await run_row(settings_of(tmp_path, {"mcp": [url]}))
         unset = {url: {"Authorization": "Bearer ${NO_SUCH}"}}

@@ -19,7 +19,10 @@ def segments_of(state: SessionState, now: datetime, hold: Paused | None = None) 
     that waits longest."""
     if hold is None and state.holds:
         hold = state.holds[0]
-    segments: list[Segment] = [_doing(state, now, hold), (state.mode + (" fine" if state.fine else ""), "muted")]
+    segments: list[Segment] = [
+        _doing(state, now, hold),
+        (state.mode + (" fine" if state.fine else ""), "muted"),
+    ]
     if not state.runner.answering:
         segments.insert(0, ("RUNNER NOT ANSWERING", "error"))
     if not state.recorded:
