@@ -276,8 +276,7 @@ def output(folder: Path) -> None:
     for name, times in (("calm", calm), ("while it prints", busy)):
         show(f"1 GB: key to screen, {name}, p50", statistics.median(times), "ms")
         show(f"1 GB: key to screen, {name}, p95", statistics.quantiles(times, n=20)[18], "ms")
-    child.send("\x11")
-    child.expect(pexpect.EOF)
+    child.close(force=True)
 
 
 def until_event(child: pexpect.spawn[bytes], folder: Path, kind: str) -> None:

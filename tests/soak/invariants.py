@@ -20,7 +20,8 @@ from fakes.session_rig import check_promises
 TASKS_OF_A_SESSION = 100
 TASKS_OF_THE_APP = 300
 DESCRIPTORS_OF_A_SESSION = 40
-GROWTH_OF_A_MINUTE = 120 << 20
+GROWTH = 150 << 20
+GROWTH_OF_A_MINUTE = 40 << 20
 """Bytes: what is kept of a session is bounded, but each call leaves lines in its transcript."""
 
 

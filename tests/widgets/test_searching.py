@@ -269,6 +269,23 @@ def test_what_comes_after_the_start_is_found_first() -> None:
     assert len(found(search)) == 3
 
 
+def test_changes_while_it_searches_have_nothing_searched_twice() -> None:
+    texts = ["b"] * 1_000
+    asked: list[int] = []
+
+    def passage(number: int) -> list[str]:
+        asked.append(number)
+        return [texts[number]]
+
+    search = TextSearch(re.compile("b"), passage, 1_000, 500)
+    for _ in range(50):
+        texts.append("b")
+        search.changed(len(texts) - 2, len(texts), len(texts))
+        search.search(0.00001)
+    assert len(found(search)) == 1_050
+    assert len(asked) < 1_200
+
+
 def test_too_many_matches_end_the_search() -> None:
     search = TextSearch(re.compile("x*"), lambda number: ["x " * MOST_MATCHES], 3, 0)
     assert len(found(search)) == MOST_MATCHES

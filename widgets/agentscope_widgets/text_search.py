@@ -95,9 +95,11 @@ class TextSearch:
             stop = _NO_END
         self._texts = count
         self._forget(count, _NO_END)
+        if any(first <= start and stop <= last for first, last in self._to_search):
+            return
         start = self._head(start)
-        if not any(first <= start and stop <= last for first, last in self._to_search):
-            self._to_search.insert(0, (start, stop))
+        others = [one for one in self._to_search if one[0] < start or stop < one[1]]
+        self._to_search = [(start, stop), *others]
 
     def search(self, seconds: float) -> bool:
         """Search for about so long; returns whether what is known of matches changed."""

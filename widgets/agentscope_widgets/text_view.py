@@ -44,7 +44,8 @@ class Mark(NamedTuple):
 
 
 class TextView(ScrollingView):
-    """Knows its source: texts, unwrapped and safe, numbered from 0. A subclass says what is where.
+    """Knows its source: texts, unwrapped and safe, numbered from 0. A subclass says what is where; here
+    there is none.
 
     A line is one of the content, counted from its start; a cell (x) is one of the view.
     """
@@ -52,34 +53,33 @@ class TextView(ScrollingView):
     @property
     def text_count(self) -> int:
         """How many texts there are."""
-        raise NotImplementedError
+        return 0
 
     def text_at(self, number: int) -> str:
         """A text, all of it."""
-        raise NotImplementedError
+        return ""
 
     def row_places(self, line: int) -> RowPlaces | None:
         """What a line shows; None if no text."""
-        raise NotImplementedError
+        return None
 
     def place_at(self, x: int, line: int) -> TextPlace | None:
         """The place at, or nearest to the right of, a cell; to the right of all text the end of the row.
 
         None: there is no text on this line.
         """
-        raise NotImplementedError
+        return None
 
     def cell_of(self, place: TextPlace) -> tuple[int, int] | None:
         """The cell and the line that show a place, or what comes after it; None while it is folded away."""
-        raise NotImplementedError
+        return None
 
     def reveal(self, place: TextPlace) -> None:
         """Bring a place into sight, out of a fold if it is in one; the view does not follow any more."""
-        raise NotImplementedError
 
     def pieces(self, start: TextPlace, end: TextPlace) -> Iterable[str]:
         """The source from one place up to a later one, in pieces that each take little time."""
-        raise NotImplementedError
+        return ()
 
     def source_line(self, place: TextPlace) -> tuple[TextPlace, TextPlace]:
         """The start and the end of the line of source text around a place."""
@@ -102,7 +102,7 @@ class TextView(ScrollingView):
 
     def in_hand(self) -> tuple[TextPlace, TextPlace] | None:
         """Start and end of what the user looks at when nothing is selected; None: there is nothing."""
-        raise NotImplementedError
+        return None
 
     def has_marks(self) -> bool:
         """Whether anything may be marked anywhere: only then is it asked what rows show."""

@@ -30,7 +30,8 @@ Test: TypeAlias = Callable[[Record], bool]
 OF_SESSIONS = frozenset({"calls", "reward", "duration"})
 """Facts that only a row with a session has."""
 
-_REPORT_SECONDS = 0.05
+_FIRST_REPORT_SECONDS, _LAST_REPORT_SECONDS = 0.05, 0.4
+"""Reports come soon at first. Each is drawn, which takes from the work: so they come ever less often."""
 _WAIT_SECONDS = 0.05
 _WORK_SECONDS = 0.003
 _REST_SECONDS = 0.0002
@@ -54,23 +55,22 @@ class Turn:
     """A thread's turn at work, until it should report. It rests now and then: keys are answered meanwhile."""
 
     def __init__(self) -> None:
-        self._report_at = self._rest_at = 0.0
-        self._begin(time.perf_counter())
+        now = time.perf_counter()
+        self._every = _FIRST_REPORT_SECONDS
+        self._report_at, self._rest_at = now + self._every, now + _WORK_SECONDS
 
     def over(self) -> bool:
         """Whether it is time to report, which begins the next turn; rests if it is time for that."""
-        now = time.perf_counter()
-        if now < self._rest_at:
+        if time.perf_counter() < self._rest_at:
             return False
         time.sleep(_REST_SECONDS)
-        self._rest_at = now + _REST_SECONDS + _WORK_SECONDS
+        now = time.perf_counter()
+        self._rest_at = now + _WORK_SECONDS
         if now < self._report_at:
             return False
-        self._begin(now)
+        self._every = min(1.5 * self._every, _LAST_REPORT_SECONDS)
+        self._report_at = now + self._every
         return True
-
-    def _begin(self, now: float) -> None:
-        self._report_at, self._rest_at = now + _REPORT_SECONDS, now + _WORK_SECONDS
 
 
 def record_at(dataset: Dataset, position: int, standings: Standings) -> Record:
@@ -89,7 +89,7 @@ def find(
     start: int = 0,
     among: Positions | None = None,
 ) -> Iterator[Found]:
-    """The rows that pass, in reports about every 50 ms, the last one when all were looked at.
+    """The rows that pass, in reports some times a second, the last one when all were looked at.
 
     Looks from position `start` to the end and then from the first; while the dataset is still being counted
     it goes on with what is found. `among` are the only positions to look at, ascending.
@@ -196,7 +196,7 @@ def ordered(
     *,
     among: Positions | None,
 ) -> Iterator[Sorted]:
-    """The positions in order, all or `among` (ascending); reports about every 50 ms, the last one has them.
+    """The positions in order, all or `among` (ascending); reports some times a second, the last one has them.
 
     Stable; mixed types come in groups of one type; texts are told apart by their first letters, whatever the
     case. Nothing more comes once `stop` is set.

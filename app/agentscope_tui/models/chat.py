@@ -90,12 +90,18 @@ class Completion(BaseModel):
         return message
 
     def to_openai(self) -> dict[str, Any]:
-        """The completion as frames carry it: an OpenAI chat completion object."""
+        """The completion as frames carry it: an OpenAI chat completion object. What the model thought stands
+        beside the message, for whoever shows it: in the message it would go back to a provider that takes none.
+        """
         usage = self.usage
+        choice = {"index": 0, "message": self.message(), "finish_reason": self.finish_reason}
+        if self.reasoning:
+            field = "reasoning" if self.reasoning_field == "reasoning" else "reasoning_content"
+            choice["reasoning"] = {field: self.reasoning}
         return {
             "object": "chat.completion",
             "model": self.model,
-            "choices": [{"index": 0, "message": self.message(), "finish_reason": self.finish_reason}],
+            "choices": [choice],
             "usage": {
                 "prompt_tokens": usage.input_tokens,
                 "completion_tokens": usage.output_tokens,

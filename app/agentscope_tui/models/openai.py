@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from agentscope_tui.models.anthropic_blocks import CONTENT
 from agentscope_tui.models.chat import ChatRequest, Message
 from agentscope_tui.models.chunks import ChunkReader
 
@@ -31,6 +32,7 @@ class OpenAIFlags:
 
 
 _PLAIN = OpenAIFlags()
+_OF_MESSAGES_API = frozenset({CONTENT, "is_error"})
 
 
 class OpenAIDialect:
@@ -46,7 +48,7 @@ class OpenAIDialect:
         body: dict[str, Any] = {
             **_translated(request),
             "model": self._model,
-            "messages": _with_role(request.messages, "developer" if flags.developer_role else "system"),
+            "messages": _as_here(request.messages, "developer" if flags.developer_role else "system"),
             "stream": True,
         }
         if request.max_output_tokens is not None:
@@ -77,10 +79,13 @@ class OpenAIDialect:
 
 
 def _translated(request: ChatRequest) -> dict[str, Any]:
-    """The parameters; who is asking has another name where the agent speaks Anthropic's API."""
+    """The parameters; who is asking has another name where the agent speaks Anthropic's API, and not to think
+    is said there."""
     if request.api != "anthropic":
         return request.params
     params = {name: value for name, value in request.params.items() if name != "metadata"}
+    if params.get("thinking") == {"type": "disabled"}:
+        del params["thinking"]
     metadata = request.params.get("metadata")
     user = metadata.get("user_id") if isinstance(metadata, dict) else None
     return {**params, "user": user} if user else params
@@ -92,9 +97,13 @@ def _refuses_temperature(refusal: str) -> bool:
     )
 
 
-def _with_role(messages: list[Message], role: str) -> list[Message]:
-    """The messages with one of the two roles that mean the same for all that have either."""
+def _as_here(messages: list[Message], role: str) -> list[Message]:
+    """The messages with one of the two roles that mean the same for all that have either, and without what
+    only the Messages API knows."""
     return [
-        {**message, "role": role} if message.get("role") in ("system", "developer") else message
+        {
+            **{name: value for name, value in message.items() if name not in _OF_MESSAGES_API},
+            "role": role if message.get("role") in ("system", "developer") else message.get("role"),
+        }
         for message in messages
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError
+from agentscope_tui.options import SETTING_FLAGS
 from agentscope_tui.runners.python import tools_command
 from agentscope_tui.runners.source import RunnerSource
 from agentscope_tui.tools.local import LocalTools
@@ -23,8 +24,13 @@ def check_tools(config: Config) -> None:
     """Find out before any session whether the user's functions and servers can be looked for.
 
     Raises:
-        UsageError: there is no such file, interpreter or program.
+        UsageError: there is no such file, interpreter or program, or the command line names tools for an agent
+            that can get none.
     """
+    if config.settings.runner.program is not None:
+        for key in ("tools.python", "tools.mcp", "tools.skills"):
+            if config.origin(key) == (flag := SETTING_FLAGS[key]):
+                raise UsageError(f"{flag}: the program of --command has its own tools and gets none from here")
     _functions(config, config.cwd)
     _addresses(config)
 

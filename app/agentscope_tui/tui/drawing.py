@@ -187,6 +187,8 @@ def _hint(state: SessionState) -> str:
             return "Enter steps · a message steers the agent"
         case "running" | "interrupting":
             return "A message steers the agent at its next step"
+        case "idle" if state.outcome == "failed":
+            return "ctrl+r runs the row again · a message starts a new turn"
         case "idle":
             return "A message starts a new turn"
         case "starting":

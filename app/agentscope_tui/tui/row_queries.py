@@ -139,8 +139,9 @@ class RowQueries:
         try:
             reports = search(rows.dataset, needle, stop, start=start)
             async for report in self._reports(reports, stop):
-                hits.put(report.positions)
-                self._on_hits()
+                if report.positions:
+                    hits.put(report.positions)
+                    self._on_hits()
         finally:
             if hits is self._hits:
                 self.searching = False

@@ -83,6 +83,16 @@ async def test_reasoning_goes_to_the_agent_where_the_provider_wrote_it() -> None
     assert answer.choices[0].message.model_extra == {"reasoning_content": "hm"}
 
 
+async def test_the_thoughts_of_a_last_answer_are_told_too() -> None:
+    completion = says("4").model_copy(update={"reasoning": "hm"})
+    async with endpoint(completion, completion) as host, client(host) as ai:
+        answer = await ai.chat.completions.create(model="m", messages=ASK)
+        stream = await ai.chat.completions.create(model="m", messages=ASK, stream=True)
+        chunks = [chunk async for chunk in stream]
+    assert answer.choices[0].message.model_extra == {"reasoning_content": "hm"}
+    assert chunks[0].choices[0].delta.model_extra == {"reasoning_content": "hm"}
+
+
 @pytest.mark.parametrize("error", ["interrupted", "limit reached: 60 model calls"])
 async def test_an_error_is_told_once_and_not_asked_again(error: str) -> None:
     async with endpoint(error, says("again")) as host, client(host) as ai:

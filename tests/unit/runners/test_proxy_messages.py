@@ -96,6 +96,19 @@ async def test_thoughts_come_and_go_unchanged() -> None:
     assert sent[1]["content"][0] == thought
 
 
+async def test_thoughts_of_another_providers_model_come_where_they_are_asked_for() -> None:
+    completion = says("hi").model_copy(update={"reasoning": "hm"})
+    async with endpoint(completion, completion, says("done")) as host, client(host) as ai:
+        plain = await ai.messages.create(model="m", max_tokens=9, messages=ASK)
+        thinking: Any = {"type": "enabled", "budget_tokens": 1024}
+        answer = await ai.messages.create(model="m", max_tokens=2048, messages=ASK, thinking=thinking)
+        turns: Any = [*ASK, {"role": "assistant", "content": answer.content}, *ASK]
+        await ai.messages.create(model="m", max_tokens=9, messages=turns)
+    assert [block.type for block in plain.content] == ["text"]
+    assert [block.type for block in answer.content] == ["thinking", "text"]
+    assert host.bodies[2]["messages"] == [*ASK, {"role": "assistant", "content": "hi"}, *ASK]
+
+
 async def test_pictures_and_documents() -> None:
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
     document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x"}}

@@ -89,6 +89,16 @@ async def test_what_the_provider_needs_back_is_hidden_in_an_item() -> None:
     assert (message["reasoning_content"], message["signature"]) == ("hm", "s1")
 
 
+async def test_the_thoughts_of_a_last_answer_are_told_and_not_sent_back() -> None:
+    completion = says("4").model_copy(update={"reasoning": "hm"})
+    async with endpoint(completion, says("done")) as host, client(host) as ai:
+        first = await ai.responses.create(model="m", input="go")
+        await ai.responses.create(model="m", input=[*first.output])  # type: ignore[arg-type]
+    assert [item.type for item in first.output] == ["reasoning", "message"]
+    assert first.output[0].summary[0].text == "hm"  # type: ignore[union-attr]
+    assert host.bodies[1]["messages"] == [{"role": "assistant", "content": "4"}]
+
+
 async def test_an_answer_at_the_output_limit_is_incomplete() -> None:
     async with endpoint(says("half", finish="length")) as host, client(host) as ai:
         answer = await ai.responses.create(model="m", input="go")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tui.events import ErrorOccurred, Interrupted, SessionEnded
+from agentscope_tui.events import AgentNote, ErrorOccurred, Interrupted, SessionEnded
 from fakes.engine import FakeModel, Gatekeeper, says
 from fakes.processes import alive, mark
 from fakes.python_agents import agent_rig, log_of
@@ -114,6 +114,7 @@ async def test_a_module_that_hangs_is_interrupted(tmp_path: Path) -> None:
         rig.session.interrupt()
         await rig.settled()
         assert rig.outcomes() == ["interrupted"]
+        assert 'The agent was in:\n  File "agent.py", line 3' in rig.of(AgentNote)[0].text
 
 
 async def test_nothing_is_left_of_a_module_that_hangs_when_the_session_ends(tmp_path: Path) -> None:

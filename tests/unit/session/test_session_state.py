@@ -260,6 +260,17 @@ def test_changes_are_told_once() -> None:
     assert state.take_changes() == ({3}, {1})
 
 
+def test_a_call_keeps_its_key_when_it_gets_its_id() -> None:
+    """So a call that the user unfolded while it streamed stays unfolded."""
+    piece = delta(tool_calls=[{"index": 0, "name": "bash"}])
+    streaming = fold(request(), piece)
+    whole = fold(request(), piece, said("", part("c1"), part("c2")), started())
+    keys = [entry.key for entry in whole.entries if entry.kind == "tool"]
+    number = streaming.entries[-1].key.split()[1]
+    assert [key.split()[:2] for key in keys] == [["tool", number], ["tool", "1"]]
+    assert len({*keys}) == 2
+
+
 def test_a_call_that_failed_is_not_streaming_any_more() -> None:
     state = fold(request(), delta("hal"), ev.ErrorOccurred(source="model", message="gone", call=1))
     assert state.streaming_call is None

@@ -94,6 +94,14 @@ async def test_what_cannot_be_had_is_told(tmp_path: Path) -> None:
         settings_of(tmp_path, {"mcp": "x"})
 
 
+async def test_a_program_gets_no_tools(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(FUNCTIONS)
+    program = {"runner.program": "true"}
+    with pytest.raises(UsageError, match="--tools: the program of --command has its own tools"):
+        await run_row(settings_of(tmp_path, {}, **program, **{"tools.python": "mine.py"}))
+    assert (await run_row(settings_of(tmp_path, {"python": "mine.py"}, **program))).outcome == "completed"
+
+
 async def test_a_server_behind_a_url_gets_its_headers(tmp_path: Path) -> None:
     with serving("secret-1") as url:
         wanted = {"Authorization": "Bearer ${MY_TOKEN}", "X-Tenant": "${MY_COLOUR} team"}

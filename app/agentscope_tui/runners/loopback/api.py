@@ -32,6 +32,15 @@ class Answer:
         return str(self.message.get("content") or "")
 
     @property
+    def reasoning(self) -> dict[str, str]:
+        """What the model thought, by the field of Chat Completions that holds it; empty if it told nothing."""
+        return dict(self.completion["choices"][0].get("reasoning") or {})
+
+    @property
+    def thought(self) -> str:
+        return "".join(self.reasoning.values())
+
+    @property
     def tool_calls(self) -> list[dict[str, Any]]:
         return list(self.message.get("tool_calls") or [])
 

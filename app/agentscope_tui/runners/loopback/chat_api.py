@@ -30,7 +30,7 @@ class ChatApi:
     def whole(self, answer: Answer) -> dict[str, Any]:
         choice = {
             "index": 0,
-            "message": {"refusal": None, **answer.message},
+            "message": {"refusal": None, **answer.reasoning, **answer.message},
             "logprobs": None,
             "finish_reason": answer.finish_reason,
         }
@@ -45,7 +45,8 @@ class ChatApi:
         def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
             return event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **told})
 
-        yield chunk({name: value for name, value in answer.message.items() if name != "tool_calls"})
+        message = answer.reasoning | answer.message
+        yield chunk({name: value for name, value in message.items() if name != "tool_calls"})
         for index, call in enumerate(answer.tool_calls):
             yield chunk({"tool_calls": [{"index": index, **call}]})
         yield chunk({}, answer.finish_reason)

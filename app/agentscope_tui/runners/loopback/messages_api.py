@@ -30,7 +30,7 @@ class MessagesApi:
     def whole(self, answer: Answer) -> dict[str, Any]:
         return {
             **_head(answer),
-            "content": assistant_blocks(answer.message),
+            "content": _blocks(answer),
             "stop_reason": _stop_reason(answer),
             "usage": {**_input_usage(answer), "output_tokens": answer.tokens[2]},
         }
@@ -38,7 +38,7 @@ class MessagesApi:
     def events(self, answer: Answer) -> Iterator[bytes]:
         start = {**_head(answer), "usage": {**_input_usage(answer), "output_tokens": 0}}
         yield _typed("message_start", message=start)
-        for index, block in enumerate(assistant_blocks(answer.message)):
+        for index, block in enumerate(_blocks(answer)):
             first, deltas = _streamed(block)
             yield _typed("content_block_start", index=index, content_block=first)
             for delta in deltas:
@@ -73,6 +73,21 @@ def _head(answer: Answer) -> dict[str, Any]:
         "stop_reason": None,
         "stop_sequence": None,
     }
+
+
+def _blocks(answer: Answer) -> list[Block]:
+    """The message as blocks. What another provider's model thought comes first where the client asked for
+    thoughts; it has no signature."""
+    blocks = assistant_blocks(answer.message)
+    match answer.asked.get("thinking"):
+        case {"type": "enabled" | "adaptive"} if answer.thought and not any(map(_is_thought, blocks)):
+            return [{"type": "thinking", "thinking": answer.thought, "signature": ""}, *blocks]
+        case _:
+            return blocks
+
+
+def _is_thought(block: Block) -> bool:
+    return block.get("type") in ("thinking", "redacted_thinking")
 
 
 def _stop_reason(answer: Answer) -> str:

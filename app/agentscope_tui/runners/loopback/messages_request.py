@@ -80,7 +80,7 @@ def _assistant(turn: dict[str, Any]) -> list[Message]:
     content = turn.get("content")
     if isinstance(content, str):
         return [{"role": "assistant", "content": content}]
-    blocks = objects(content, "content")
+    blocks = [block for block in objects(content, "content") if not _is_ours(block)]
     text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
     calls = [
         {
@@ -99,6 +99,11 @@ def _assistant(turn: dict[str, Any]) -> list[Message]:
             {name: value for name, value in block.items() if name != "cache_control"} for block in blocks
         ]
     return [message]
+
+
+def _is_ours(block: Block) -> bool:
+    """Whether the endpoint made this thought of one that no API of Anthropic has signed, or takes back."""
+    return block.get("type") == "thinking" and not block.get("signature")
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:

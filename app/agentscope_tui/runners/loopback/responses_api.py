@@ -91,9 +91,8 @@ def _items(answer: Answer) -> list[Item]:
         for name, value in answer.message.items()
         if name not in ("role", "content", "tool_calls") and value
     }
-    if kept:
-        thought = str(kept.get("reasoning_content") or kept.get("reasoning") or "")
-        summary = [{"type": "summary_text", "text": thought}] if thought else []
+    if kept or answer.thought:
+        summary = [{"type": "summary_text", "text": answer.thought}] if answer.thought else []
         hidden = json.dumps(kept)
         items.append(
             {"id": f"rs_{answer.id}", "type": "reasoning", "summary": summary, "encrypted_content": hidden}

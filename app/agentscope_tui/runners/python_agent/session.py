@@ -105,6 +105,8 @@ class AgentSession:
         elif kind == "user_message":
             self._on_message(frame)
         elif kind == "abort":
+            if where := _where():
+                self._link.send("note", text=f"The agent was in:\n{where}")
             self._stop(Interrupted("interrupted by the user"))
         elif kind == "ping":
             self._link.send("pong", nonce=frame["nonce"])

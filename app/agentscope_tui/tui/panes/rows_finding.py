@@ -30,6 +30,7 @@ class RowsFinding(Vertical):
         super().__init__(id=id, classes=classes)
         self._wanted: int | None = None
         self._origin = 0
+        self._noted = 0
 
     def compose(self) -> ComposeResult:
         yield RowList(id="rows")
@@ -65,8 +66,10 @@ class RowsFinding(Vertical):
         """Say it."""
         notes = self.notes()
         line = self.query_one("#rows-notes", Static)
-        line.update(Content("\n".join(safe_line(note) for note in notes)))
+        # Only other lines move what is around them: all else is said many times a second.
+        line.update(Content("\n".join(safe_line(note) for note in notes)), layout=len(notes) != self._noted)
         line.display = bool(notes)
+        self._noted = len(notes)
         self.refresh_bindings()
 
     def go_to(self, index: int) -> str:
