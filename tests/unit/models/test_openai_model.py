@@ -60,6 +60,23 @@ async def test_text_streams_and_adds_up() -> None:
     )
 
 
+async def test_what_only_the_messages_api_knows_is_left_out() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    said = {"role": "assistant", "content": "I look.", "anthropic_content": [thought]}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "no", "is_error": True}
+    request = ChatRequest(
+        messages=[said, result], params={"thinking": {"type": "disabled"}, "top_k": 5}, api="anthropic"
+    )
+    async with RawServer([says("x")]) as server:
+        await ask(server, request)
+    sent = server.requests[0].json()
+    assert sent["messages"] == [
+        {"role": "assistant", "content": "I look."},
+        {"role": "tool", "tool_call_id": "c1", "content": "no"},
+    ]
+    assert ("thinking" in sent, sent["top_k"]) == (False, 5)
+
+
 async def test_what_is_sent() -> None:
     request = ChatRequest(
         messages=[{"role": "user", "content": "h\ud800i é"}],
