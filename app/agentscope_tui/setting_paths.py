@@ -115,7 +115,8 @@ def _in_words(schema: dict[str, Any]) -> str:
         case "boolean":
             return "true or false"
         case "array":
-            return "a list of texts"
+            items = schema["items"]
+            return f"a list of {_in_words(items)}" if "enum" in items else "a list of texts"
         case "null":
             return "null"
         case _:

@@ -14,9 +14,8 @@ SECONDS = 60.0
 """For an SDK to be imported, on a busy machine."""
 AGENT = """
 import asyncio, sys
-from agents import Agent, Runner, function_tool, set_default_openai_api, set_tracing_disabled
+from agents import Agent, Runner, function_tool, set_default_openai_api
 
-set_tracing_disabled(True)
 set_default_openai_api(sys.argv[2])
 
 @function_tool

@@ -45,6 +45,7 @@ class TranscriptPrinter:
         """The bus callback."""
         match event:
             case SessionStarted():
+                self._told_overridden = {}
                 self._line(
                     f"── row {event.row} · {event.model} · tools: {event.confinement} · {event.folder}"
                 )

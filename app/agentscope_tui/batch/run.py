@@ -46,6 +46,7 @@ async def _run_and_close(launcher: Launcher, dataset: Dataset, options: Options)
     try:
         return await _run(launcher, dataset, options)
     finally:
+        dataset.close()
         await launcher.aclose()
 
 

@@ -84,10 +84,11 @@ def test_the_traceback_of_an_agent_is_quoted():
 
 def test_what_the_agent_does_not_get_is_said_once_until_it_changes():
     asked = [LlmRequestSent(call=1, turn=1, req_id="r", overridden={"model": name}) for name in "aab"]
-    assert printed(*asked) == (
-        "  the agent asked for model a: your settings say otherwise\n"
-        "  the agent asked for model b: your settings say otherwise\n"
-    )
+    told = [f"  the agent asked for model {name}: your settings say otherwise" for name in "ab"]
+    assert printed(*asked).splitlines() == told
+    another_row = SessionStarted(version="1")
+    assert printed(*asked, another_row, asked[2]).splitlines()[-1] == told[1]
+    assert printed(*asked, another_row, asked[2]).count(told[1]) == 2
 
 
 def test_what_is_not_worth_a_line_is_silent():

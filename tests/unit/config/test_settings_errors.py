@@ -30,6 +30,8 @@ BAD_FILES = {
         "model: {prices: {m: {input: -1, output: 1}}}",
         ["model.prices.m.input", "a number from 0"],
     ),
+    "unknown tool": ("tools: {builtin: [rm]}", ["tools.builtin", "'rm'", "a list of bash, read_file,"]),
+    "header for a URL": ("tools: {mcp_headers: {u: 1}}", ["tools.mcp_headers.u", "a mapping"]),
     "a list as file": ("- a", ["sections", "list"]),
     "broken YAML": ("model: {name: x", ["not valid YAML", "line 2, column 1", "'}'"]),
     "a tab": ("model:\n\tname: x", ["not valid YAML", "line 2, column 1"]),
