@@ -25,9 +25,7 @@ async def sandbox_of(settings: SandboxSettings) -> Sandbox:
     Raises:
         SandboxError: it does not work here, or a folder is not there.
     """
-    return await find_sandbox(
-        settings.mode, network=settings.network, read_only=_folders(settings.read_only)
-    )
+    return await find_sandbox(settings.mode, network=settings.network, read_only=_folders(settings.read_only))
 
 
 def command_limits(limits: CommandLimitSettings) -> CommandLimits:

@@ -34,9 +34,7 @@ def _is_code(value: object) -> bool:
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Price(_Section):

@@ -83,7 +83,8 @@ def main() -> None:
     least = medians["minimal"]
     for name, median in medians.items():
         print(
-            f"{name:<24} {median * 1000:7.0f} ms  {median / least:5.2f} × minimal  (best {min(times[name]) * 1000:.0f})"
+            f"{name:<24} {median * 1000:7.0f} ms  {median / least:5.2f} × minimal"
+            f"  (best {min(times[name]) * 1000:.0f})"
         )
     million, hundred = (medians[f"agentscope {count:,}"] for count in (1_000_000, 100_000))
     print(f"a million rows against 100,000: {million / hundred:.2f} ×")

@@ -72,9 +72,7 @@ def answer(folder: Path, mode: str, *flags: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("mode", ["bwrap", "landlock"])
-def test_a_confined_program_reaches_its_folder_and_its_model_and_no_more(
-    tmp_path: Path, mode: SandboxMode
-):
+def test_a_confined_program_reaches_its_folder_and_its_model_and_no_more(tmp_path: Path, mode: SandboxMode):
     try:
         asyncio.run(find_sandbox(mode))
     except SandboxError as error:

@@ -21,8 +21,7 @@ from agentscope_tui.events import Graded, SessionEvent
 from agentscope_tui.models.script import load_script
 from agentscope_tui.options import Options
 from agentscope_tui.resources import demo_dataset, demo_script
-from agentscope_tui.session.launch import Launcher
-from agentscope_tui.session.launch import open_rows
+from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.state import SessionState
 from waiting import wait_until

@@ -20,10 +20,10 @@ def test_a_row_is_stepped_to_its_reward(tmp_path: Path):
         terminal.until("NO SESSION")
         terminal.press("\r")
         terminal.until("PAUSED after call #1")
-        assert "○ proposed" in terminal.screen
+        assert "proposed" in terminal.screen
         terminal.press("n")
         terminal.until("PAUSED after call #2")
-        assert "✓ done" in terminal.screen
+        assert "✓ bash" in terminal.screen
         terminal.press("n")
         terminal.until("★ reward 1")
         terminal.press("\x11")

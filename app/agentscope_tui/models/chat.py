@@ -91,7 +91,7 @@ class Completion(BaseModel):
 
     def to_openai(self) -> dict[str, Any]:
         """The completion as frames carry it: an OpenAI chat completion object. What the model thought stands
-        beside the message, for whoever shows it: in the message it would go back to a provider that takes none.
+        beside the message, for whoever shows it: in it, it would go back to a provider that takes none.
         """
         usage = self.usage
         choice = {"index": 0, "message": self.message(), "finish_reason": self.finish_reason}

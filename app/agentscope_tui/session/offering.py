@@ -24,13 +24,13 @@ def check_tools(config: Config) -> None:
     """Find out before any session whether the user's functions and servers can be looked for.
 
     Raises:
-        UsageError: there is no such file, interpreter or program, or the command line names tools for an agent
-            that can get none.
+        UsageError: there is no such file, interpreter or program, or the command line names tools for an
+            agent that can get none.
     """
     if config.settings.runner.program is not None:
         for key in ("tools.python", "tools.mcp", "tools.skills"):
             if config.origin(key) == (flag := SETTING_FLAGS[key]):
-                raise UsageError(f"{flag}: the program of --command has its own tools and gets none from here")
+                raise UsageError(f"{flag}: the program of --command has its own tools and gets none here")
     _functions(config, config.cwd)
     _addresses(config)
 

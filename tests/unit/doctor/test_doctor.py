@@ -20,6 +20,7 @@ PASSED = "the runner keeps the protocol"
 @pytest.fixture(autouse=True)
 def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENTSCOPE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("AGENTSCOPE_TOKEN", "a token for runners that dial in")
     monkeypatch.chdir(tmp_path)
 
 

@@ -18,8 +18,7 @@ from agentscope_tui.config import load_settings
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.options import Options
-from agentscope_tui.session.launch import Launcher
-from agentscope_tui.session.launch import open_rows
+from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.state import SessionState
 from fakes.processes import FRAME_TOOLS, alive, is_ours, mark

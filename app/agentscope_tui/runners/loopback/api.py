@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def reasoning(self) -> dict[str, str]:
-        """What the model thought, by the field of Chat Completions that holds it; empty if it told nothing."""
+        """What the model thought, by the field of Chat Completions that holds it; empty if it told none."""
         return dict(self.completion["choices"][0].get("reasoning") or {})
 
     @property

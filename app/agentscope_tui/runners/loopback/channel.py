@@ -23,7 +23,7 @@ _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 ENDPOINT_VARIABLES = (*_OPENAI_URLS, *_ANTHROPIC_URLS, *_KEYS)
 """What leads a model client to the endpoint."""
 _NO_TRACES = "OPENAI_AGENTS_DISABLE_TRACING"
-"""The OpenAI Agents SDK sends traces to OpenAI with the key that it finds, which is our token: no use there."""
+"""The OpenAI Agents SDK sends traces to OpenAI with the key that it finds: our token, of no use there."""
 
 
 def endpoint_environment(server: LoopbackServer, token: str, environ: Mapping[str, str]) -> dict[str, str]:
