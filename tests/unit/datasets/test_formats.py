@@ -102,7 +102,7 @@ def test_chats_one_a_line_are_json_lines_under_any_name(tmp_path):
         ("a.jsonl.xz", lzma.compress(LINES), "is xz: unpack it first"),
         ("a.txt", b"just words\n", "cannot tell the format of .*: name it .jsonl, .json, .csv or .tsv"),
         ("empty", b"", "has no rows"),
-        ("a.gz", gzip.compress(b""), "has no rows"),
+        ("a.gz", gzip.compress(b"", mtime=0), "has no rows"),
     ],
 )
 def test_what_is_no_dataset_is_refused_with_what_to_do(tmp_path, name, content, message):
@@ -117,7 +117,7 @@ def test_a_folder_or_a_pattern_is_one_dataset_in_the_order_of_names(tmp_path):
     folder.mkdir()
     (folder / "b.csv").write_bytes(CSV)
     (folder / "a.jsonl").write_bytes(LINES)
-    (folder / "c.json.gz").write_bytes(gzip.compress(b"[]"))
+    (folder / "c.json.gz").write_bytes(gzip.compress(b"[]", mtime=0))
     (folder / "d.jsonl").write_bytes(b'{"question": "last"}\n{oops}\n')
     (folder / ".hidden.jsonl").write_bytes(LINES)
     (folder / "notes.md").write_text("no rows")
