@@ -129,7 +129,7 @@ MIB = 1 << 20
         ("while :; do :; done", CommandLimits(cpu=1), ("cpu",)),
         ("for i in 1 2 3; do (while :; do :; done) & done; wait", CommandLimits(cpu=1), ("cpu",)),
         (
-            "python3 -c 'x = bytes(range(256)) * 600_000; input()'",
+            "python3 -c 'import time; x = bytes(range(256)) * 600_000; time.sleep(60)'",
             CommandLimits(memory=64 * MIB),
             ("memory",),
         ),
