@@ -11,12 +11,11 @@ from datetime import UTC, datetime
 from itertools import count
 
 import pytest
-from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.tui.screens.detail import DetailScreen
+from agentscope_widgets.row_list import RowList
 from screens.stage import UNTIL_GO, Stage, View, bash, reply
 
 WIDE, NARROW, LARGE = (120, 40), (80, 24), (200, 60)
@@ -63,6 +62,9 @@ def looks(stage: Stage, snap_compare: Callable[..., bool]) -> Look:
             view.composer.cursor_blink = False
             title = view.debugger.query_one("#rows-pane")
             await view.until(lambda: title.border_subtitle and "+" not in str(title.border_subtitle))
+            # Columns only grow: as wide as the longest state, whichever of them come to be drawn.
+            layout = view.pane(RowList)._layout
+            layout.grow(next(column for column in layout.columns if column.key == "state"), 12)
             await act(view)
             await at_rest(view)
 
@@ -153,20 +155,6 @@ def test_zoomed_output(stage: Stage, looks: Look):
     looks(act, WIDE)
 
 
-def test_palette(stage: Stage, looks: Look):
-    works(stage)
-
-    async def act(view: View) -> None:
-        await view.opened_and_paused()
-        await view.press("ctrl+p")
-        await view.until(lambda: isinstance(view.app.screen, CommandPalette))
-        view.app.screen.query_one(Input).cursor_blink = False
-        await view.type("row")
-        await view.until(lambda: view.app.screen.query_one(CommandList).option_count > 3)
-
-    looks(act, WIDE)
-
-
 def test_running_tool_with_a_queued_message(stage: Stage, looks: Look):
     rows(stage)
     noise = "for i in 1 2 3 4 5 6; do echo test $i ok; done; echo warning: slow >&2; "
@@ -205,7 +193,9 @@ def test_markdown_answer(stage: Stage, looks: Look):
 
 def test_rewards(stage: Stage, looks: Look):
     rows(stage)
-    stage.says(reply("", ("submit", {"answer": "42"})), reply("I have submitted 42."))
+    # Slow enough for the row to be drawn while it runs: its column keeps the width.
+    last = reply("I have submitted 42.", tokens_per_second=12)
+    stage.says(reply("", ("submit", {"answer": "42"})), last)
 
     async def act(view: View) -> None:
         await view.open(0)
