@@ -38,6 +38,19 @@ async def test_it_finds_acts_sessions_and_rows_and_does_what_is_chosen(stage: St
         await view.until(lambda: view.debugger.index == 37)
 
 
+async def test_a_row_that_is_not_there_is_said(stage: Stage):
+    async with stage.running() as view:
+        await view.opened_and_paused()
+        await view.press("ctrl+p")
+        await view.type("row 999")
+        await view.until(lambda: "row 999" in offered(view))
+        await view.press("enter", "enter")
+        said = "row 999 is out of range: valid rows are 0 to 0"
+        await view.until(lambda: [note.message for note in view.app._notifications] == [said])
+        assert view.debugger.index == 0
+        assert "PAUSED" in view.status
+
+
 async def test_it_shows_hostile_rows_as_text(stage: Stage):
     stage.rows = [{"user_prompt": HOSTILE}]
     async with stage.running() as view:

@@ -145,7 +145,11 @@ class DebuggerScreen(PaneScreen):
             self._show(existing, index)
             self.go_to("transcript")
             return
-        row = self._workspace.row(index)
+        try:
+            row = self._workspace.row(index)
+        except UserError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
         if isinstance(row, RowError):
             self._show(None, index, problem=str(row))
             self.go_to("transcript")
