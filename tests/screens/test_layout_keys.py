@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentscope_tui.tui.screens.confirm import ConfirmScreen
+from agentscope_tui.tui.screens.edit import EditScreen
 from agentscope_tui.tui.screens.help import PANES, HelpScreen, acts_of
 from agentscope_widgets.detail_view import DetailView
 from agentscope_widgets.key_bar import KeyBar
@@ -111,6 +112,27 @@ async def test_the_ide_keymap_has_the_keys_of_ides_in_bar_and_help(stage: Stage)
         await view.until(lambda: view.app.screen is view.debugger)
         await view.press("shift+f5")
         await view.until(lambda: "INTERRUPTED" in view.status)
+
+
+async def test_what_the_screen_says_of_a_key_is_as_the_keymap_has_it(stage: Stage):
+    file = stage.folder / "mine.yaml"
+    file.write_text("debugger:\n  rerun: ctrl+shift+f5\nedit:\n  accept: alt+s, f10\n")
+    stage.says(reply("one"), {"error": {"kind": "rate_limit", "message": "later"}})
+    settings = {"ui.keymap": str(file), "model.retries": 0}
+    async with stage.running(stage.app(settings)) as view:
+        await view.opened_and_paused()
+        await view.press("e")
+        await view.until(lambda: isinstance(view.app.screen, EditScreen) and view.app.screen.query("#edited"))
+        title = "Edit the waiting completion · alt+s goes on with it"
+        await view.until(lambda: view.app.screen.query_one("#edit-pane").border_title == title)
+        await view.press("alt+s")
+        await view.until(lambda: view.state.outcome == "completed")
+        await view.say("again")
+        await view.until(lambda: "FAILED" in view.status)
+        await view.press("escape", "x")
+        await view.until(lambda: view.state.outcome == "failed")
+        hint = "ctrl+shift+f5 runs the row again · a message starts a new turn"
+        await view.until(lambda: str(view.composer.placeholder) == hint)
 
 
 async def test_a_keymap_of_the_users_own(stage: Stage, tmp_path: Path):

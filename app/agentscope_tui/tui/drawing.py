@@ -54,6 +54,7 @@ class SessionDrawing:
         """`chosen_hold` gives the step of the session on screen that keys act on."""
         self._chosen_hold = chosen_hold
         self._welcome = _welcome(keymap)
+        self._rerun_key = _key(keymap, "rerun")
         self._transcript = screen.query_one(Transcript)
         self._queue = screen.query_one(SteerQueue)
         self._composer = screen.query_one(Composer)
@@ -142,7 +143,7 @@ class SessionDrawing:
         ]
         if steers != self._queue.items:
             self._queue.show(steers)
-        self._composer.placeholder = _hint(state)
+        self._composer.placeholder = _hint(state, self._rerun_key)
         self._status.show(segments_of(state, now, self._chosen_hold()))
 
     def _show_output(self, row: RowSession, call: CallView) -> None:
@@ -157,10 +158,15 @@ class SessionDrawing:
 
 
 def _welcome(keymap: Keymap) -> Block:
-    keys = [(key_name(keymap.keys[f"debugger.{act}"][0]), words) for act, words in FIRST_KEYS]
+    keys = [(_key(keymap, act), words) for act, words in FIRST_KEYS]
     width = max(len(key) for key, _ in keys)
     body = WELCOME + "\n".join(f"{key:<{width}}  {words}" for key, words in keys)
     return Block(key="welcome", title="agentscope", tone="primary", body=body)
+
+
+def _key(keymap: Keymap, act: str) -> str:
+    """The first key of one of the screen's acts, as people write it."""
+    return key_name(keymap.keys[f"debugger.{act}"][0])
 
 
 def _problem(text: str) -> Block:
@@ -179,7 +185,7 @@ def _recent(state: SessionState, call: int | None) -> bool:
     return call is None or call >= state.call
 
 
-def _hint(state: SessionState) -> str:
+def _hint(state: SessionState, rerun: str) -> str:
     match state.status:
         case "running" | "interrupting" if any(hold.step == "failed_call" for hold in state.holds):
             return "The call failed: retry it or give it up · a message steers the agent"
@@ -188,10 +194,10 @@ def _hint(state: SessionState) -> str:
         case "running" | "interrupting":
             return "A message steers the agent at its next step"
         case "idle" if state.outcome == "failed":
-            return "ctrl+r runs the row again · a message starts a new turn"
+            return f"{rerun} runs the row again · a message starts a new turn"
         case "idle":
             return "A message starts a new turn"
         case "starting":
             return "Starting …"
         case _:
-            return "This session is over: ctrl+r runs the row again"
+            return f"This session is over: {rerun} runs the row again"

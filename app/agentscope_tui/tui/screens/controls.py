@@ -110,7 +110,8 @@ class SessionControls(Screen[None]):
         state = current.state
         text = await self.app.push_screen_wait(
             EditScreen(
-                f"Edit the waiting {hold.step.replace('_', ' ')} · ctrl+s goes on with it",
+                f"Edit the waiting {hold.step.replace('_', ' ')}",
+                "goes on with it",
                 editable_text(state, hold),
                 lambda text: decision_of(state, hold, text),
             )
@@ -126,8 +127,8 @@ class SessionControls(Screen[None]):
             return
         reason: str | None = "given up"
         if hold.step != "failed_call":
-            title = f"Why refuse this {hold.step.replace('_', ' ')}? · ctrl+s refuses it"
-            reason = await self.app.push_screen_wait(EditScreen(title, "", lambda text: None))
+            title = f"Why refuse this {hold.step.replace('_', ' ')}?"
+            reason = await self.app.push_screen_wait(EditScreen(title, "refuses it", "", lambda text: None))
         if reason is not None:
             self._decide(current, hold, Decision("refuse", reason.strip()))
 
@@ -144,7 +145,8 @@ class SessionControls(Screen[None]):
         launcher = self._workspace.launcher
         name = await self.app.push_screen_wait(
             EditScreen(
-                "Model for the calls from now on, as PROVIDER:NAME · ctrl+s takes it",
+                "Model for the calls from now on, as PROVIDER:NAME",
+                "takes it",
                 current.state.model,
                 lambda text: launcher.model(text.strip()),
             )
