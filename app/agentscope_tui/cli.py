@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from agentscope_tui import __version__
 from agentscope_tui.cli_flags import (
     SETTINGS,
+    Answered,
     add_app,
     add_dataset,
     add_dataset_settings,
     add_server,
     add_settings,
     add_trust,
-    parse,
     parser_of,
     row_index,
 )
@@ -48,7 +48,6 @@ examples:
   agentscope tasks.jsonl --command "python agent.py {user_prompt}"
   agentscope run tasks.jsonl --row 3 --events -   one row, events as JSON lines
 """
-_COMMANDS = ("run", "check", "init", "config", "models", "doctor", "serve")
 _RUN_EPILOG = """\
 A readable transcript goes to standard output, or the events as JSON lines with --events.
 Nothing pauses: a failed model call fails the turn.
@@ -69,6 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         return _dispatch(words)
+    except Answered:
+        return 0
     except UsageError as error:
         return _complain(str(error), 2)
     except UserError as error:
@@ -85,20 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str]) -> int:
     match words:
-        case ["run", *rest]:
-            return _run(rest)
-        case ["check", *rest]:
-            return _check_dataset(rest)
-        case ["init", *rest]:
-            return _init(rest)
-        case ["config", *rest]:
-            return _show_config(rest)
-        case ["models", *rest]:
-            return _show_models(rest)
-        case ["doctor", *rest]:
-            return _examine_runner(rest)
-        case ["serve", *rest]:
-            return _serve(rest)
+        case [word, *rest] if word in _COMMANDS:
+            return _COMMANDS[word](rest)
         case [word, size, *rest] if word == PAGE_COMMAND:
             width, _, height = size.partition("x")
             return _open_app(rest, page=(int(width), int(height)))
@@ -110,9 +99,7 @@ def _open_app(words: list[str], *, page: tuple[int, int] | None = None) -> int:
     parser = parser_of("agentscope", "A step debugger for LLM agents, in the terminal.", _EPILOG)
     parser.add_argument("--version", action="version", version=f"agentscope {__version__}")
     add_app(parser)
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
+    parsed = parser.parse_args(words)
     if str(parsed.dataset) in _COMMANDS and not parsed.dataset.exists():
         raise UsageError(f"the command goes first: agentscope {parsed.dataset} ...")
     if len(parsed.row or ()) > 1:
@@ -134,11 +121,8 @@ def _serve(words: list[str]) -> int:
     parser = parser_of("agentscope serve", about, "ctrl+c ends it, with all sessions. More: docs/serve.md")
     add_server(parser)
     add_app(parser)
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
-    config = _load(parsed)
-    _warn(config)
+    parsed = parser.parse_args(words)
+    config = _load_and_warn(parsed)
     _start_log(config)
     from agentscope_tui.serve.command import serve
 
@@ -160,11 +144,8 @@ def _run(words: list[str]) -> int:
     )
     parser.add_argument("--events", metavar="FILE", help="write events as JSON lines to FILE, `-`: to stdout")
     add_settings(parser, screen=False)
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
-    config = _load(parsed)
-    _warn(config)
+    parsed = parser.parse_args(words)
+    config = _load_and_warn(parsed)
     _start_log(config)
     from agentscope_tui.batch.run import run_rows
 
@@ -181,11 +162,8 @@ def _check_dataset(words: list[str]) -> int:
     parser.add_argument("--all", action="store_true", help="print all bad rows, not only the first 100")
     add_dataset_settings(parser.add_argument_group(SETTINGS))
     add_trust(parser)
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
-    config = _load(parsed)
-    _warn(config)
+    parsed = parser.parse_args(words)
+    config = _load_and_warn(parsed)
     from agentscope_tui.dataset_report import check
     from agentscope_tui.resources import demo_dataset
 
@@ -198,30 +176,21 @@ def _init(words: list[str]) -> int:
     parser.add_argument(
         "folder", nargs="?", type=Path, default=Path(), metavar="DIR", help="where to (default: this folder)"
     )
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
+    parsed = parser.parse_args(words)
     from agentscope_tui.starter import write_starter
 
-    sys.stdout.write(write_starter(parsed.folder, os.environ))
-    sys.stdout.flush()
-    return 0
+    return _print(write_starter(parsed.folder, os.environ))
 
 
 def _show_config(words: list[str]) -> int:
     about = "Show every setting, its value and where it came from. Flags count as they would elsewhere."
     parser = parser_of("agentscope config", about, "")
     add_settings(parser, screen=True)
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
-    config = _load(parsed)
-    _warn(config)
+    parsed = parser.parse_args(words)
+    config = _load_and_warn(parsed)
     from agentscope_tui.config_report import report
 
-    sys.stdout.write(report(config))
-    sys.stdout.flush()
-    return 0
+    return _print(report(config))
 
 
 def _show_models(words: list[str]) -> int:
@@ -230,30 +199,33 @@ def _show_models(words: list[str]) -> int:
     parser.add_argument("provider", nargs="*", metavar="PROVIDER", help="show only these (default: all)")
     parser.add_argument("--check", action="store_true", help="ask each server which models it serves")
     add_trust(parser)
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
-    config = _load(parsed)
-    _warn(config)
+    parsed = parser.parse_args(words)
+    config = _load_and_warn(parsed)
     from agentscope_tui.model_list import list_models
 
-    sys.stdout.write(list_models(config, parsed.provider, check=parsed.check))
-    sys.stdout.flush()
-    return 0
+    return _print(list_models(config, parsed.provider, check=parsed.check))
 
 
 def _examine_runner(words: list[str]) -> int:
     about = "Check that a runner keeps the protocol of docs/runner.md: a turn, a steer, interrupts."
     parser = parser_of("agentscope doctor", about, "exit code: 0 it does, 1 it does not, 2 wrong usage")
     add_settings(parser, screen=False)
-    parsed = parse(parser, words)
-    if parsed is None:
-        return 0
-    config = _load(parsed)
-    _warn(config)
+    parsed = parser.parse_args(words)
+    config = _load_and_warn(parsed)
     from agentscope_tui.doctor.command import examine
 
     return examine(config)
+
+
+_COMMANDS: Mapping[str, Callable[[list[str]], int]] = {
+    "run": _run,
+    "check": _check_dataset,
+    "init": _init,
+    "config": _show_config,
+    "models": _show_models,
+    "doctor": _examine_runner,
+    "serve": _serve,
+}
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -282,15 +254,25 @@ def _load(parsed: argparse.Namespace) -> Config:
     return guarded(load_settings(flags, trust=parsed.trust))
 
 
-def _warn(config: Config) -> None:
+def _load_and_warn(parsed: argparse.Namespace) -> Config:
+    """As `_load`; says on standard error what an untrusted file may not set."""
+    config = _load(parsed)
     if config.untrusted is not None:
         print(f"agentscope: warning: {printable(str(config.untrusted))}", file=sys.stderr)
+    return config
 
 
 def _start_log(config: Config) -> None:
     from agentscope_tui.logs import start_log
 
     start_log(config.environ, config.settings.log.level)
+
+
+def _print(text: str) -> int:
+    """Print whole lines; a reader that has left is noticed here, and not at exit."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    return 0
 
 
 def _complain(message: str, code: int) -> int:

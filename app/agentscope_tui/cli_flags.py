@@ -6,20 +6,28 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from agentscope_tui.errors import UsageError
-from agentscope_tui.options import SERVE_FLAGS, SETTING_FLAGS
+from agentscope_tui.options import FLAGS
 
 SETTINGS = "settings (each is also in the settings files: agentscope config)"
+
+
+class Answered(Exception):
+    """`--help` or `--version` was asked for, and has been printed."""
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
 
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise Answered
 
-def parser_of(prog: str, about: str, epilog: str, *, add_help: bool = True) -> _Parser:
+
+def parser_of(prog: str, about: str, epilog: str, *, add_help: bool = True) -> argparse.ArgumentParser:
+    """A parser that raises: UsageError where the words are wrong, `Answered` after `--help`."""
     return _Parser(
         prog=prog,
         description=about,
@@ -28,14 +36,6 @@ def parser_of(prog: str, about: str, epilog: str, *, add_help: bool = True) -> _
         allow_abbrev=False,
         add_help=add_help,
     )
-
-
-def parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace | None:
-    """The parsed words; None after `--help` or `--version`."""
-    try:
-        return parser.parse_args(words)
-    except SystemExit:
-        return None
 
 
 def add_app(parser: argparse.ArgumentParser) -> None:
@@ -47,11 +47,11 @@ def add_app(parser: argparse.ArgumentParser) -> None:
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
-    add = partial(parser.add_argument, default=None)
-    add(SERVE_FLAGS["serve.host"], dest="serve.host", metavar="ADDR", help="listen here, not at 127.0.0.1")
-    add(SERVE_FLAGS["serve.port"], dest="serve.port", type=int, metavar="N", help="port; 0: any that is free")
+    add = partial(_add_setting, parser)
+    add("serve.host", "listen here, not at 127.0.0.1", metavar="ADDR")
+    add("serve.port", "port; 0: any that is free", type=int, metavar="N")
     about = "allow an ADDR that other machines reach: whoever has the page's address gets a shell as you"
-    add(SERVE_FLAGS["serve.remote"], dest="serve.remote", action="store_const", const=True, help=about)
+    _add_switch(parser, "serve.remote", True, about)
 
 
 def add_dataset(parser: argparse.ArgumentParser) -> None:
@@ -66,11 +66,7 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
 
 def add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
     group = parser.add_argument_group(SETTINGS)
-    add = partial(_add_setting, group)
-
-    def switch(key: str, value: object, help: str) -> None:
-        group.add_argument(SETTING_FLAGS[key], dest=key, action="store_const", const=value, help=help)
-
+    add, switch = partial(_add_setting, group), partial(_add_switch, group)
     add("model.name", "PROVIDER:NAME, local or scripted:FILE (agentscope models)", metavar="MODEL")
     add("model.base_url", "address of the model's server", metavar="URL")
     add("model.temperature", "randomness, 0 to 2", type=float, metavar="T")
@@ -81,26 +77,16 @@ def add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
     add("runner.agent", "your Python agent: my_pkg.agent:run or agent.py:run", metavar="AGENT")
     add("runner.python", "interpreter that runs your agent and your grader", metavar="PYTHON")
     add("runner.program", 'any program as the agent: "python agent.py {user_prompt}"', metavar="COMMAND")
-    group.add_argument(
-        SETTING_FLAGS["runner.pass_env"],
-        dest="runner.pass_env",
-        action="append",
-        metavar="NAME",
-        help="let the agent see this variable, though it looks like a secret",
-    )
+    secret = "let the agent see this variable, though it looks like a secret"
+    add("runner.pass_env", secret, action="append", metavar="NAME")
     add("runner.command", "program that runs the agent loop: docs/runner.md", metavar="COMMAND")
     add("runner.listen", "HOST:PORT or unix socket where runners dial in", metavar="ADDRESS")
     add("runner.connect", "address of a runner that listens", metavar="ADDRESS")
     add("runner.files", "folder of text files that the runner gets", metavar="DIR")
     add("runner.patience", "seconds that the runner waits for a model", type=float, metavar="S")
     add("tools.python", "file or module of Python functions that become tools", metavar="FILE")
-    group.add_argument(
-        SETTING_FLAGS["tools.mcp"],
-        dest="tools.mcp",
-        action="append",
-        metavar="SERVER",
-        help='MCP server: its command, URL or folder: "npx -y some-server" (repeatable)',
-    )
+    server = 'MCP server: its command, URL or folder: "npx -y some-server" (repeatable)'
+    add("tools.mcp", server, action="append", metavar="SERVER")
     add("tools.skills", "folder of skills that the agent can read", metavar="DIR")
     switch("sandbox.mode", "none", "run tools as you, not confined")
     switch("sandbox.network", True, "let tools use the network")
@@ -116,27 +102,26 @@ def add_dataset_settings(group: argparse._ArgumentGroup) -> None:
     add = partial(_add_setting, group)
     add("dataset.offset", "skip the first N rows; indices stay", type=int, metavar="N")
     add("dataset.limit", "show at most N rows", type=int, metavar="N")
-    group.add_argument(
-        SETTING_FLAGS["dataset.map"],
-        dest="dataset.map",
-        type=_pair,
-        action="append",
-        metavar="PART=COLUMN",
-        help="the dataset's column for user_prompt, system_prompt, ground_truth, grader or files",
-    )
+    parts = "the dataset's column for user_prompt, system_prompt, ground_truth, grader or files"
+    add("dataset.map", parts, type=_pair, action="append", metavar="PART=COLUMN")
     add("dataset.prompt", 'the prompt made of columns: "Solve: {question}"', metavar="TEMPLATE")
     add("dataset.files", "copy a folder's files for each row: DIR/{id}", metavar="TEMPLATE")
 
 
 def _add_setting(
-    group: argparse._ArgumentGroup,
+    to: argparse._ActionsContainer,
     key: str,
     help: str,
     *,
     type: Callable[[str], object] = str,
+    action: Literal["store", "append"] = "store",
     metavar: str = "TEXT",
 ) -> None:
-    group.add_argument(SETTING_FLAGS[key], dest=key, type=type, metavar=metavar, help=help)
+    to.add_argument(FLAGS[key], dest=key, type=type, action=action, metavar=metavar, help=help)
+
+
+def _add_switch(to: argparse._ActionsContainer, key: str, value: object, help: str) -> None:
+    to.add_argument(FLAGS[key], dest=key, action="store_const", const=value, help=help)
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from agentscope_tui.datasets.columns import Columns
 from agentscope_tui.datasets.template import Template
 from agentscope_tui.errors import UsageError
 from agentscope_tui.folders import CONFIG_NAME, state_dir, user_config_file
-from agentscope_tui.options import SERVE_FLAGS, SETTING_FLAGS
+from agentscope_tui.options import FLAGS
 from agentscope_tui.resources import default_settings
 from agentscope_tui.settings import Settings
 from agentscope_tui.trust import UntrustedFile, digest_of, is_trusted, remember_trust
@@ -92,7 +92,7 @@ class Config:
         """The grader for a row: what a flag or the environment names, else the row's own, else a file's."""
         chosen = self.settings.grading.grader
         asked = self.origin("grading.grader") in (
-            SETTING_FLAGS["grading.grader"],
+            FLAGS["grading.grader"],
             f"{_PREFIX}GRADING__GRADER",
         )
         return chosen if asked or row_grader is None else row_grader
@@ -193,8 +193,7 @@ def _from_text(text: str, path: schema.Path, origin: str) -> object:
 def _flag_values(flags: Mapping[str, object]) -> Iterator[tuple[schema.Path, Value]]:
     for key, value in flags.items():
         *parents, last = key.split(".")
-        flag = SETTING_FLAGS.get(key) or SERVE_FLAGS.get(key, "command line")
-        yield from _flat({last: value}, flag, tuple(parents))
+        yield from _flat({last: value}, FLAGS.get(key, "command line"), tuple(parents))
 
 
 def _flat(

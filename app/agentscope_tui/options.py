@@ -46,6 +46,9 @@ SERVE_FLAGS: Mapping[str, str] = {
 }
 """The same for `agentscope serve`, beside the flags of the app."""
 
+FLAGS: Mapping[str, str] = {**SETTING_FLAGS, **SERVE_FLAGS}
+"""All flags that set a setting, by the setting's key."""
+
 PAGE_COMMAND = "serve-page"
 """The word by which `agentscope serve` opens the app on a page; the size `WIDTHxHEIGHT` follows it."""
 
