@@ -8,9 +8,8 @@ from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
 from agentscope_tui.events import Event, SessionEvent, UnknownEvent
+from agentscope_tui.secrets import MAX_DEPTH
 
-MAX_DEPTH = 100
-"""Levels of nesting that an event is recorded with."""
 KINDS: dict[str, type[SessionEvent]] = {
     get_args(cls.model_fields["kind"].annotation)[0]: cls
     for cls in get_args(SessionEvent)

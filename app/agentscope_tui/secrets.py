@@ -18,7 +18,7 @@ SHORTEST = 8
 LONGEST_HELD = 16 * 1024
 """Characters that a stream holds back at most: a private key of 8192 bits has 6,500."""
 MAX_DEPTH = 100
-"""Levels of nesting that are looked through; what is deeper becomes `…`, as in a recording."""
+"""Levels of nesting that are looked through, and recorded; what is deeper becomes `…`."""
 
 _CONTEXT = 96
 """Characters before a piece that may be the head of a key in it."""

@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from agentscope_tui.grading.spec import runs_code
 
+Notify = Literal["off", "bell", "desktop"]
+"""How the user is called to a terminal that has not the focus."""
+
 
 @dataclass(frozen=True)
 class NeedsTrust:
@@ -213,7 +216,7 @@ class UiSettings(_Section):
 
     theme: str
     keymap: str
-    notify: Literal["off", "bell", "desktop"]
+    notify: Notify
 
 
 class ServeSettings(_Section):

@@ -149,7 +149,7 @@ class PageServer:
 
     async def _page(self, request: web.Request) -> web.Response:
         if self._open >= self._most:
-            return web.Response(status=503, text=f"{self._full()}\n")
+            return self._full()
         page = string.Template((_PAGE / "index.html").read_text(encoding="utf-8"))
         websocket = f"ws://{request.host}/{self._door.token}/ws"
         text = page.substitute(
@@ -165,12 +165,13 @@ class PageServer:
         )
         return response
 
-    def _full(self) -> str:
-        return f"{self._most} pages are open, and no more are served: close one, or raise serve.tabs"
+    def _full(self) -> web.Response:
+        text = f"{self._most} pages are open, and no more are served: close one, or raise serve.tabs\n"
+        return web.Response(status=503, text=text)
 
     async def _websocket(self, request: web.Request) -> web.StreamResponse:
         if self._open >= self._most:
-            return web.Response(status=503, text=f"{self._full()}\n")
+            return self._full()
         self._open += 1
         try:
             page = web.WebSocketResponse(heartbeat=_HEARTBEAT, timeout=_CLOSE_SECONDS, max_msg_size=_MESSAGE)

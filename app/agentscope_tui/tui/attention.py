@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from agentscope_tui.session.state import SessionState
-
-Notify = Literal["off", "bell", "desktop"]
-"""What the setting `ui.notify` takes."""
+from agentscope_tui.settings import Notify
 
 BELL = "\a"
 _TITLE = "agentscope"
