@@ -95,7 +95,7 @@ class Workspace:
         `restart` brings a new runner to where that one was.
 
         Raises:
-            UserError: it could not be opened or started; `problems` holds it as well.
+            UserError: it could not be opened, and `problems` holds that as well; or it could not be started.
         """
         before = self.sessions.pop(task.index, None)
         if before is not None:
