@@ -78,3 +78,11 @@ async def test_escape_closes_it_and_nothing_else(stage: Stage):
         await view.until(lambda: offered(view) and "This help" in offered(view)[0])
         await view.press("enter", "enter")
         await view.until(lambda: isinstance(view.app.screen, HelpScreen))
+
+
+async def test_an_act_is_found_by_the_bars_word_for_it(stage: Stage):
+    async with stage.running() as view:
+        await view.press("ctrl+p")
+        await view.type("zoom")
+        wanted = "zoom: This pane alone, or all of them again · z, alt+z"
+        await view.until(lambda: offered(view)[:1] == [wanted])

@@ -62,9 +62,10 @@ def acts_of(screen: Screen[Any]) -> Iterator[Command]:
         if enabled and binding.id and tooltip:
             keys.setdefault(binding.id, []).append(key_name(binding.key))
             act: Callable[[], object] = partial(screen.app.run_action, binding.action, node)
-            acts.setdefault(binding.id, (node is not screen, tooltip, act))
-    for name, (_, tooltip, act) in sorted(acts.items(), key=lambda item: item[1][0]):
-        yield Command(f"{tooltip} · {', '.join(keys[name])}", act)
+            # The bar's word goes first: it is what a user who has seen it types.
+            acts.setdefault(binding.id, (node is not screen, f"{binding.description}: {tooltip}", act))
+    for name, (_, text, act) in sorted(acts.items(), key=lambda item: item[1][0]):
+        yield Command(f"{text} · {', '.join(keys[name])}", act)
 
 
 def _marked(line: Content, places: Sequence[int], style: Style | None) -> Content:
