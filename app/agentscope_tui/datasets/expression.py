@@ -45,7 +45,10 @@ Value = Callable[[Fields], Any]
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression: `facts` and `columns` are the names in it (a column's first part)."""
+    """A parsed expression: `facts` and `columns` are the names in it (a column's first part).
+
+    The whole row, where it is asked for as such, is among the facts as `ROW`.
+    """
 
     text: str
     facts: frozenset[str]
@@ -149,6 +152,8 @@ class _Compiler:
         if first == ROW:
             if rest:
                 self.columns.add(rest[0])
+            else:
+                self.facts.add(ROW)
             return lambda fields: fields.column(path)
         if first in FACTS and not rest:
             self.facts.add(first)
@@ -175,7 +180,10 @@ def _steps(node: ast.expr) -> list[str]:
 
 
 def _shown(node: ast.expr) -> str:
-    text = ast.unparse(node)
+    try:
+        text = ast.unparse(node)
+    except RecursionError:
+        raise ExpressionError("nested too deeply") from None
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 

@@ -121,6 +121,8 @@ def test_names_are_told_apart() -> None:
         ("f'{answer}'", "is not supported"),
         ("b'x' == answer", "is not supported"),
         ("not " * 100 + "answer", "nested too deeply"),
+        ("-" * 900 + "answer", "nested too deeply"),
+        ("+".join(["a"] * 480), "nested too deeply"),
         ("(" * 300 + "1" + ")" * 300, "no"),
         ("x" * 2_000, "at most 1,000 characters"),
         ("a\0b", "no"),
@@ -155,6 +157,8 @@ def test_very_deep_columns_are_not_compared_to_their_end() -> None:
         ("not state", False),
         ('state == "failed" and level == 3', False),
         ("index < 10", False),
+        ('"level" in row', False),
+        ("len(row) > 3 and calls == None", False),
     ],
 )
 def test_rows_without_a_session_are_not_read_where_they_cannot_pass(text: str, only_sessions: bool) -> None:
