@@ -79,6 +79,7 @@ def test_a_schema_in_words_tells_types_bounds_defaults_and_what_is_nested():
 def test_a_schema_that_is_no_schema_has_no_lines():
     assert [*schema_lines({"properties": 3, "required": None})] == []
     assert [*schema_lines({"properties": {"a": True}})] == ["a · any · optional"]
+    assert [*schema_lines({"properties": {"a": {}}, "required": True})] == ["a · any · optional"]
 
 
 def test_what_makes_a_tool_hard_to_use_is_named():

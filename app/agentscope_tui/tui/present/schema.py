@@ -24,7 +24,7 @@ _DEEPEST = 8
 def schema_lines(schema: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     """A line for each property of an object schema, as deep as it goes (at most 8 levels)."""
     properties = schema.get("properties")
-    required = schema.get("required") or ()
+    required = schema["required"] if isinstance(schema.get("required"), list) else ()
     for name, part in properties.items() if isinstance(properties, Mapping) else ():
         part = part if isinstance(part, Mapping) else {}
         needed = "required" if name in required else "optional"
