@@ -9,8 +9,11 @@ from typing import Any
 import orjson
 
 from agentscope_tui.datasets.task import RowProblem
+from agentscope_tui.wire.arguments import deeper_than
 
 _DEEPEST = 100
+_MOST_LEVELS = 500
+"""Of nesting: a search takes a call for each, and some Pythons parse far more than they can call."""
 _MOST_WHOLE = 2.0**63
 
 
@@ -21,7 +24,7 @@ def parse_row(text: bytes, line: int, *, cut_off: bool) -> dict[str, Any]:
     become U+FFFD: nothing could encode them later.
 
     Raises:
-        RowProblem: not UTF-8, not JSON, not an object, or a key that is there twice.
+        RowProblem: not UTF-8, not JSON, not an object, a key that is there twice, or nested too deeply.
     """
     plain = _plain_row(text)
     if plain is not None:
@@ -41,6 +44,8 @@ def parse_row(text: bytes, line: int, *, cut_off: bool) -> dict[str, Any]:
         raise RowProblem(f"invalid JSON at line {line}: a number with too many digits") from None
     if not isinstance(value, dict):
         raise RowProblem(f"expected an object, got {_kind(value)}")
+    if text.count(b"[") + text.count(b"{") > _MOST_LEVELS and deeper_than(_MOST_LEVELS, value):
+        raise RowProblem(f"nested too deeply: more than {_MOST_LEVELS} levels")
     return value
 
 

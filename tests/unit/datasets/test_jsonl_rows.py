@@ -28,6 +28,10 @@ BAD_ROWS = {
         b'{"user_prompt": "a", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         "nested too deep",
     ),
+    "deeper than a search can follow": (
+        b'{"user_prompt": "a", "x": ' + b"[" * 600 + b"]" * 600 + b"}",
+        "nested too deeply: more than 500 levels",
+    ),
     "huge number": (b'{"user_prompt": "a", "x": ' + b"9" * 5000 + b"}", "too many digits"),
     "byte order mark inside": (b'\xef\xbb\xbf{"user_prompt": "a"}', "invalid JSON at line 2"),
     "no prompt": (
