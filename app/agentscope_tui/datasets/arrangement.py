@@ -6,12 +6,12 @@ A *position* counts the dataset's rows, a *place* those that are shown.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import insort
 from collections.abc import Sequence
 
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.expression import Expression
-from agentscope_tui.datasets.query import OF_SESSIONS, Order, Positions, Standings, record_at
+from agentscope_tui.datasets.query import OF_SESSIONS, Order, Positions, Standings, place_among, record_at
 
 _CHANGING = OF_SESSIONS | {"state"}
 
@@ -51,8 +51,7 @@ class Arrangement:
         if self._shown is None:
             return position if 0 <= position < len(self._dataset) else None
         if self._shown is self._passed:
-            place = bisect_left(self._shown, position)
-            return place if self._shown[place : place + 1] == array("I", [position]) else None
+            return place_among(self._shown, position)
         try:
             return self._shown.index(position)
         except ValueError:
@@ -92,14 +91,13 @@ class Arrangement:
 
     def _filter_again(self, position: int, expression: Expression) -> bool:
         assert self._passed is not None
-        place = bisect_left(self._passed, position)
-        passed = place < len(self._passed) and self._passed[place] == position
+        place = place_among(self._passed, position)
         passes = expression.matches(record_at(self._dataset, position, self._standings))
-        if passed == passes:
+        if passes == (place is not None):
             return False
         is_ordered = self._shown is not self._passed
-        if passes:
-            self._passed.insert(place, position)
+        if place is None:
+            insort(self._passed, position)
         else:
             del self._passed[place]
         if is_ordered and passes:

@@ -73,6 +73,12 @@ class Turn:
         return True
 
 
+def place_among(ascending: Sequence[int], position: int) -> int | None:
+    """Where a position is among ascending ones, if it is."""
+    place = bisect_left(ascending, position)
+    return place if place < len(ascending) and ascending[place] == position else None
+
+
 def record_at(dataset: Dataset, position: int, standings: Standings) -> Record:
     """One row, read now."""
     index = dataset.offset + position
@@ -164,7 +170,7 @@ class Order:
 
     def key(self, record: Record, position: int) -> bytes:
         """A key that sorts as this order does (from the end, when descending); the position breaks ties."""
-        value = record.fact(self.by) if self.facts else record.column(self.by.removeprefix("row."))
+        value = record.fact(self.by) if self.by in FACTS else record.column(self.by.removeprefix("row."))
         return _key(value, position, self.descending)
 
     def place(self, positions: Positions, key: bytes, key_of: Callable[[int], bytes]) -> int:
@@ -246,16 +252,11 @@ def _ordered_sessions(
     keys = [
         _key(value, position, order.descending)
         for position, value in values.items()
-        if _is_among(position, everything)
+        if place_among(everything, position) is not None
     ]
     keys.sort(reverse=order.descending)
     first = array("I", (_position(key, order.descending) for key in keys))
     return first + array("I", (position for position in everything if position not in values))
-
-
-def _is_among(position: int, ascending: Sequence[int]) -> bool:
-    place = bisect_left(ascending, position)
-    return place < len(ascending) and ascending[place] == position
 
 
 def _records(

@@ -63,7 +63,7 @@ class Record:
         if not path:
             return row
         try:
-            value = row[path] if path in row else lookup(row, path)
+            value = lookup(row, path)
         except NoField:
             return None
         return None if is_missing(value) else value
