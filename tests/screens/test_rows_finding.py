@@ -156,6 +156,20 @@ async def test_a_filter_on_the_state_follows_the_sessions(many: Stage):
         assert subtitle(view) == "2 of 50 rows"
 
 
+async def test_the_cursor_stays_where_the_user_put_it_when_a_session_changes_which_rows_pass(many: Stage):
+    many.says(reply("done"))
+    async with many.running(many.app({"session.mode": "run"}), size=(120, 24)) as view:
+        await ready(view)
+        rows(view).cursor = 17
+        await ask(view, "f", 'state != "done"')
+        await view.press("enter")
+        await view.until(lambda: subtitle(view) == "50 of 50 rows" and cursor(view) == 17)
+        rows(view).cursor = 5
+        view.debugger._open_row(2)
+        await view.until(lambda: subtitle(view) == "49 of 50 rows")
+        assert cursor(view) == 5
+
+
 async def test_sorting_by_key_goes_up_down_and_off(many: Stage):
     async with many.running(size=(120, 24)) as view:
         await ready(view)

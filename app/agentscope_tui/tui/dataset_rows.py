@@ -67,8 +67,3 @@ class DatasetRows:
             self.standings[index] = Standing(NOT_OPENED)
         else:
             self.standings.pop(index, None)
-
-    @property
-    def running(self) -> list[int]:
-        """The indices of rows whose turn goes on, so that its duration grows."""
-        return [row.index for row in self._workspace.active()]

@@ -22,14 +22,12 @@ class RowColumns:
         self._remembered = remembered
         self.available = (*COLUMNS, *map(dataset_column, fields))
         self.shown: Sequence[Column] = self._kept() or COLUMNS
-        """Change it with `show`."""
 
-    def show(self, columns: Sequence[Column]) -> None:
-        """Show these, and remember them."""
-        self.shown = columns
+    def remember(self) -> None:
+        """Keep what is shown for the next run."""
         kept = self._remembered.read()
         kept.pop(self._dataset, None)
-        kept[self._dataset] = [[column.key, column.width] for column in columns]
+        kept[self._dataset] = [[column.key, column.width] for column in self.shown]
         self._remembered.write(dict(list(kept.items())[-_DATASETS:]))
 
     def _kept(self) -> list[Column]:

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agentscope_tui.datasets.expression import Expression, ExpressionError, parse_expression
+from agentscope_tui.datasets.needle import Needle
 from agentscope_tui.datasets.query import Order
 from agentscope_tui.errors import UserError
 from agentscope_tui.tui.dataset_rows import DatasetRows
@@ -92,10 +93,20 @@ class RowsFinding(Vertical):
 
     def show_rows(self, expression: Expression | None, order: Order | None) -> None:
         """Show only rows that pass, in an order; the cursor stays with its row."""
-        if len(self.rows):
-            self._wanted = self.rows.index(self.row_list.cursor)
+        self._keep_cursor()
         self.row_list.set_order(order.by if order else "", descending=bool(order and order.descending))
         self._arrange(expression, order)
+
+    def session_changed(self, index: int) -> bool:
+        """A row's session stands otherwise; whether other rows are shown now, the cursor still on its row."""
+        if not self.queries.arranging:
+            self._keep_cursor()
+        return self.queries.session_changed(index)
+
+    def _keep_cursor(self) -> None:
+        """The row under the cursor is the one it stays with when other rows are shown."""
+        if len(self.rows):
+            self._wanted = self.rows.index(self.row_list.cursor)
 
     @work(group="arrange", exclusive=True)
     async def _arrange(self, expression: Expression | None, order: Order | None) -> None:
@@ -129,7 +140,7 @@ class RowsFinding(Vertical):
     @work(group="search", exclusive=True)
     async def search(self, needle: str, start: int = 0) -> None:
         """Find all rows with this text, those from position `start` on first; empty: search no more."""
-        pattern = re.compile(re.escape(needle), re.IGNORECASE if needle == needle.lower() else 0)
+        pattern = re.compile(re.escape(needle), re.IGNORECASE if Needle(needle).fold else 0)
         self.row_list.set_sought(pattern if needle else None)
         try:
             await self.queries.search(needle, start)

@@ -97,7 +97,7 @@ class RowsPane(RowsFinding):
     def refresh_row(self, index: int) -> None:
         """A row's session stands otherwise than before."""
         self.rows.session_changed(index)
-        if not self.queries.session_changed(index):
+        if not self.session_changed(index):
             self._redraw(index)
 
     # How it is told
@@ -178,7 +178,6 @@ class RowsPane(RowsFinding):
         old = self.rows
         try:
             dataset = await asyncio.to_thread(self._workspace.launcher.open_dataset)
-            same = await asyncio.to_thread(lambda: dataset.identity() == old.dataset.identity())
         except UserError as error:
             self.tell(error)
             return
@@ -192,6 +191,7 @@ class RowsPane(RowsFinding):
         self._show_dataset()
         self.go_to(index)
         old.dataset.close()
+        same = dataset.identity() == old.dataset.identity()
         said = "It is the same as before." if same else "Its rows are others: sessions stay with their index."
         self.notify(said, title="The dataset was opened again")
 
@@ -250,15 +250,15 @@ class RowsPane(RowsFinding):
     def _save_columns(self) -> None:
         if self._saving is not None:
             self._saving = None
-            self._columns.show(self._columns.shown)
+            self._columns.remember()
 
     @work(group="ask")
     async def action_columns(self) -> None:
         """Choose the columns."""
         columns = await self.app.push_screen_wait(ColumnsScreen(self._columns.available, self._columns.shown))
         if columns is not None:
-            self._columns.show(columns)
-            self.rows.columns = columns
+            self._columns.shown = self.rows.columns = columns
+            self._columns.remember()
             self.row_list.set_columns(columns)
 
     # The whole row

@@ -54,8 +54,8 @@ class SessionPane(Vertical):
         if shown:
             edited = self._composer.text if self._editing is not None else ""
             self._stop_editing()
-            row.draft = "\n\n".join(text for text in (self._composer.text, edited) if text)
-        row.draft = "\n\n".join([*texts, *([row.draft] if row.draft else [])])
+            row.draft = _joined(self._composer.text, edited)
+        row.draft = _joined(*texts, row.draft)
         if shown:
             self._fill(row.draft)
         self.notify(
@@ -85,7 +85,7 @@ class SessionPane(Vertical):
         try:
             current.session.send(event.text)
         except UserError as error:
-            self._fill("\n\n".join(part for part in (event.text, self._composer.text) if part))
+            self._fill(_joined(event.text, self._composer.text))
             self.notify(str(error), severity="error", markup=False)
 
     @on(Composer.EmptySubmitted)
@@ -126,3 +126,8 @@ class SessionPane(Vertical):
             queued = [one.msg_id for one in self._current.state.steers if one.status == "queued"]
             if event.key in queued:
                 self._current.session.move_steer(event.key, queued.index(event.key) + event.offset)
+
+
+def _joined(*texts: str) -> str:
+    """Several messages as one; empty ones are left out."""
+    return "\n\n".join(filter(None, texts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from agentscope_tui.datasets.fields import NoField, as_text, lookup
@@ -73,14 +73,13 @@ def standing_of(state: SessionState, now: datetime) -> Standing:
 def cells_of(
     row: Task | RowError,
     raw: RawRow | RowError,
-    keys: Iterable[str],
+    keys: Sequence[str],
     *,
     session: SessionState | None,
     standing: Standing | None,
     marked: bool,
 ) -> RowCells:
     """A row's cells for the columns with these keys; `standing` without a session says it was not opened."""
-    keys = list(keys)
     texts = _fields(raw, keys)
     tone: Tone = "normal"
     if isinstance(row, RowError):
@@ -99,7 +98,7 @@ def cells_of(
     return RowCells(row.index, texts, tone, marked)
 
 
-def _fields(raw: RawRow | RowError, keys: Iterable[str]) -> dict[str, str]:
+def _fields(raw: RawRow | RowError, keys: Sequence[str]) -> dict[str, str]:
     if isinstance(raw, RowError):
         return {}
     texts: dict[str, str] = {}
