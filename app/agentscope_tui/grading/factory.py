@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 from typing import assert_never
 
+from agentscope_tui.command_line import find_program
 from agentscope_tui.errors import UsageError
 from agentscope_tui.grading.command import CommandGrader
 from agentscope_tui.grading.grader import Grader
@@ -59,9 +59,8 @@ def _checked(pattern: str | None) -> str | None:
 def _interpreter(python: str | None, cwd: Path) -> str:
     if python is None:
         return sys.executable
-    expanded = os.path.expanduser(python)
     # Not resolved: an interpreter knows its virtual environment by the link it was started through.
-    found = shutil.which(os.path.join(cwd, expanded) if os.sep in expanded else expanded)
+    found = find_program(os.path.expanduser(python), cwd, os.environ)
     if found is None:
         raise UsageError(
             f"no interpreter {python!r}: --python takes a path or a command, as in .venv/bin/python"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 from collections.abc import Sequence
 from functools import cache
 
+from agentscope_tui.command_line import command_words
 from agentscope_tui.errors import UserError
 from agentscope_tui.models.chat import ModelError
 from agentscope_tui.models.endpoint import ApiKey, checked_key
@@ -88,10 +88,7 @@ def shared_key_command(command: str, source: str) -> KeyCommand:
     Raises:
         UserError: it is no command line.
     """
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise UserError(f"{source} is not a command line ({error}): correct its quotes") from None
+    words = command_words(command, f"{source} is not a command line")
     if not words:
         raise UserError(f"{source} is empty: give a command that prints a key, or null")
     return KeyCommand(words, source)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agentscope_tui.command_line import find_program
 from agentscope_tui.runners.python import PYTHON_AGENT
 from agentscope_tui.tools.sandbox import Sandbox
 
@@ -51,8 +51,7 @@ def confined_home(
 
 def _interpreter(argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> list[Path]:
     """The folders that a program needs from outside the system's: where it is, and where it links to."""
-    name = str(cwd / argv[0]) if "/" in argv[0] else argv[0]
-    found = shutil.which(name, path=environ.get("PATH"))
+    found = find_program(argv[0], cwd, environ)
     if found is None:
         return []
     places = (Path(found).absolute(), Path(found).resolve())

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_never
 
+from agentscope_tui.command_line import command_words, find_program
 from agentscope_tui.datasets.fields import as_text
 from agentscope_tui.datasets.task import RowProblem
 from agentscope_tui.datasets.template import Template
@@ -59,15 +58,11 @@ class Command:
         Raises:
             UsageError: it is no command line, or there is no such program.
         """
-        try:
-            words = shlex.split(text)
-        except ValueError as error:
-            raise UsageError(f"--command {text}: {error}".rstrip(".").lower()) from None
+        words = command_words(text, f"--command {text}")
         if not words:
             raise UsageError("--command names no program")
         templates = tuple(Template.parse(word, "--command") for word in words)
-        path = str(cwd / words[0]) if "/" in words[0] else words[0]
-        if not templates[0].fields and shutil.which(path, path=environ.get("PATH")) is None:
+        if not templates[0].fields and find_program(words[0], cwd, environ) is None:
             raise UsageError(f"--command {text}: there is no program {words[0]}")
         return cls(text, templates)
 
@@ -144,7 +139,7 @@ class ProgramChannel:
         self._put(RunnerState(status="running", turns=self._turns, msg_id=message.msg_id))
         try:
             ended = await self._run_program({**self._row, PROMPT: message.text})
-        except RowProblem as problem:
+        except (RowProblem, OSError) as problem:
             ended = Ended(error=f"this row cannot be run: {problem}")
         self._turn = None
         reason = "aborted" if self._stop.is_set() else "error" if ended.error else "completed"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from agentscope_tui.command_line import find_program
 from agentscope_tui.errors import UsageError
 
 STOP_TIMEOUT = 5.0
@@ -67,9 +67,7 @@ def mcp_folder_command(folder: str, python: str | None, cwd: Path, environ: Mapp
 def _interpreter(python: str | None, cwd: Path, environ: Mapping[str, str]) -> str:
     if python is None:
         return sys.executable
-    named = os.path.expanduser(python)
-    path = str(cwd / named) if os.sep in named else named
-    found = shutil.which(path, path=environ.get("PATH"))
+    found = find_program(os.path.expanduser(python), cwd, environ)
     if found is None:
         raise UsageError(f"--python {python}: there is no such interpreter")
     return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentscope_tui.command_line import command_words
 from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError
 from agentscope_tui.model_choice import known_keys
@@ -268,10 +268,7 @@ def _argv(choice: RunnerChoice) -> list[str]:
 
 
 def _split(command: str) -> list[str]:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise UsageError(f"--runner {command}: {error}".rstrip(".").lower()) from None
+    words = command_words(command, f"--runner {command}")
     if not words:
         raise UsageError("--runner names no program")
     return words

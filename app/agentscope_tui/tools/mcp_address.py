@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentscope_tui.command_line import command_words, find_program
 from agentscope_tui.errors import UsageError
 from agentscope_tui.runners.python import mcp_folder_command
 from agentscope_tui.secrets import MASKER
@@ -65,14 +64,10 @@ def _address(
         )
     if text.strip() and (cwd / text).is_dir():
         return McpAddress(text, tuple(mcp_folder_command(text, python, cwd, environ)))
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--mcp {text}: {error}".rstrip(".").lower()) from None
+    words = command_words(text, f"--mcp {text}")
     if not words:
         raise UsageError("--mcp names no server: give its command, its URL or its folder")
-    path = str(cwd / words[0]) if "/" in words[0] else words[0]
-    if shutil.which(path, path=environ.get("PATH")) is None:
+    if find_program(words[0], cwd, environ) is None:
         raise UsageError(f"--mcp {text}: there is no program {words[0]}")
     return McpAddress(text, tuple(words))
 

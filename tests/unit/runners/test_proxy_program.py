@@ -38,6 +38,7 @@ def test_a_template_is_split_first_and_filled_in_for_each_argument(tmp_path: Pat
     [
         ("", "names no program"),
         ("sh 'x", "no closing quotation"),
+        ("Sh 'X", "--command Sh 'X: no closing quotation"),
         ("no-such-program-here x", "there is no program no-such-program-here"),
         ("sh {", "is no {field}"),
     ],
@@ -140,6 +141,16 @@ async def test_another_exit_code_than_0_fails_the_turn_with_the_end_of_stderr(tm
         assert error.detail == "one\ntwo\nthree"
         assert rig.of(Submitted) == []
         await rig.run("again")
+        assert rig.session.status == "idle"
+
+
+async def test_a_row_that_cannot_be_written_for_it_fails_the_turn(tmp_path: Path) -> None:
+    code = 'import shutil; shutil.rmtree(os.path.dirname(os.environ["AGENTSCOPE_ROW"])); print("gone")'
+    async with program(write_program(tmp_path, code), tmp_path) as rig:
+        await rig.run()
+        await rig.run("again")
+        assert rig.outcomes() == ["completed", "failed"]
+        assert rig.of(ErrorOccurred)[0].message.startswith("this row cannot be run: [Errno 2]")
         assert rig.session.status == "idle"
 
 
