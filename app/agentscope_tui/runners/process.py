@@ -7,7 +7,6 @@ agentscope however that ends.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -42,17 +41,10 @@ class ProcessStream:
     async def open(self) -> None:
         self._link = SupervisorLink(self._home.sandbox, self._home.writable)
         await self._link.wait_ready()
-        request = {
-            "argv": self._argv,
-            "cwd": str(self._home.cwd),
-            "env": self._env,
-            "limits": {},
-            "watch": {},
-        }
         theirs, ours = os.pipe()
         try:
             self._stdin = await _pipe_writer(ours)
-            self._call = await self._link.spawn(json.dumps(request).encode(), stdin=theirs)
+            self._call = await self._link.spawn(self._argv, cwd=self._home.cwd, env=self._env, stdin=theirs)
         finally:
             os.close(theirs)
         self._stderr = asyncio.create_task(self._read_stderr(self._call), name="runner's stderr")

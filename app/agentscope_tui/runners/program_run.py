@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +12,12 @@ from typing import Any
 from agentscope_tui.runners.process import exit_words, log_lines
 from agentscope_tui.tools.link import ProcessError, SupervisorLink
 from agentscope_tui.wire.frame_channel import LogStream, OnLog
+from agentscope_tui.wire.last_lines import LastLines
 
 MAX_ANSWER = 1 << 20
 """Bytes of output that an answer keeps: its end."""
 _LAST_LINES = 40
 _IN_REASON = 2
-_SHOWN = 300
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class ProgramRun:
         self._on_log = on_log
         self._printed = bytearray()
         self._cut = False
-        self._last: deque[str] = deque(maxlen=_LAST_LINES)
+        self._last = LastLines(_LAST_LINES)
 
     async def to_end(
         self,
@@ -53,10 +51,9 @@ class ProgramRun:
         grace: float,
     ) -> Ended:
         """Run it; once `stop` is set it has `grace` seconds left. Nothing of it runs afterwards."""
-        request = {"argv": list(argv), "cwd": str(cwd), "env": dict(env), "limits": {}, "watch": {}}
         source = os.open(stdin, os.O_RDONLY)
         try:
-            call = await self._link.spawn(json.dumps(request).encode(), stdin=source)
+            call = await self._link.spawn(argv, cwd=cwd, env=env, stdin=source)
         except ProcessError as error:
             return Ended(error=str(error))
         finally:
@@ -85,11 +82,9 @@ class ProgramRun:
             answer = f"[the start of the output was left out]\n{answer}"
         if value == 0:
             return Ended(answer=answer or None)
-        last = [line.strip()[:_SHOWN] for line in self._last if line.strip()][-_IN_REASON:]
+        last = self._last.end(_IN_REASON)
         reason = f"the program {exit_words(value)}"
-        return Ended(
-            answer or None, f"{reason}: {' | '.join(last)}" if last else reason, "\n".join(self._last)
-        )
+        return Ended(answer or None, f"{reason}: {last}" if last else reason, self._last.text)
 
     def _keep(self, data: bytes) -> None:
         self._printed += data
@@ -101,7 +96,7 @@ class ProgramRun:
         self._log("stdout", line)
 
     def _log_stderr(self, line: str) -> None:
-        self._last.append(line)
+        self._last.add(line)
         self._log("stderr", line)
 
     def _log(self, stream: LogStream, line: str) -> None:

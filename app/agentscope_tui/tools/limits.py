@@ -54,6 +54,9 @@ class CommandLimits:
         return _WORDS[name].format(bytes_in_words(value) if name in _IN_BYTES else f"{value:,}")
 
 
+NO_LIMITS = CommandLimits()
+
+
 def bytes_in_words(count: int) -> str:
     """A number of bytes: `900 bytes`, `64 MiB`, `1.5 GiB`."""
     if count < 1 << 20:

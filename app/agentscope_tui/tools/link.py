@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -10,13 +11,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from agentscope_tui.errors import UserError
-from agentscope_tui.tools.limits import WATCHED, LimitName
+from agentscope_tui.tools.limits import NO_LIMITS, WATCHED, CommandLimits, LimitName
 from agentscope_tui.tools.pipes import OutputPipe
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.tools.supervisor import EXIT, GONE, KILL, OVER, READY, RECORD, SPAWN
@@ -125,18 +126,33 @@ class SupervisorLink:
         except TimeoutError:
             raise ProcessError("the tool supervisor hangs at its start; try another `sandbox`") from None
 
-    async def spawn(self, request: bytes, *, stdin: int | bytes | None = None) -> Call:
-        """Have a command run: `request` is JSON as supervisor.py has it, of any size.
+    async def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: CommandLimits = NO_LIMITS,
+        stdin: int | bytes | None = None,
+    ) -> Call:
+        """Have a command run, with `env` for all its variables.
 
         `stdin` is a descriptor for the command, which the caller closes here, or what there is to read from
         it; without, its stdin is empty.
         """
+        request = {
+            "argv": [*argv],
+            "cwd": str(cwd),
+            "env": {**env},
+            "limits": limits.of_each_process,
+            "watch": limits.watched,
+        }
         self._count += 1
         call = Call(self._count)
         try:
             call.open_pipes()
             with ExitStack() as files:
-                fd = files.enter_context(_memory_file(request))
+                fd = files.enter_context(_memory_file(json.dumps(request).encode()))
                 if isinstance(stdin, bytes):
                     stdin = files.enter_context(_memory_file(stdin))
                 given = [] if stdin is None else [stdin]

@@ -15,8 +15,8 @@ from agentscope_tui.tools import declarations
 from agentscope_tui.tools.arguments import check_arguments
 from agentscope_tui.tools.capping import CappedText
 from agentscope_tui.tools.files import FileError
-from agentscope_tui.tools.limits import CommandLimits
-from agentscope_tui.tools.process import NO_LIMITS, ExitStatus, ProcessHost
+from agentscope_tui.tools.limits import NO_LIMITS, CommandLimits
+from agentscope_tui.tools.process import ExitStatus, ProcessHost
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.tools.spec import LimitHit, OnOutput, Stream, ToolOutcome
 

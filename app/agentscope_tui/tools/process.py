@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentscope_tui.tools.limits import CommandLimits, LimitName, folder_size
+from agentscope_tui.tools.limits import NO_LIMITS, CommandLimits, LimitName, folder_size
 from agentscope_tui.tools.link import Call, ProcessError, SupervisorLink
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.tools.spec import OnOutput, Stream
 
-NO_LIMITS = CommandLimits()
 _DISK_EVERY = 0.5
 """Seconds between two looks at how much a folder takes."""
 
@@ -73,14 +71,7 @@ class ProcessHost:
             ProcessError: the supervisor does not start, or died; the next call starts a new one.
         """
         link = await self._running()
-        request = {
-            "argv": [*argv],
-            "cwd": str(cwd),
-            "env": {**env},
-            "limits": limits.of_each_process,
-            "watch": limits.watched,
-        }
-        call = await link.spawn(json.dumps(request).encode(), stdin=stdin or None)
+        call = await link.spawn(argv, cwd=cwd, env=env, limits=limits, stdin=stdin or None)
         watch = _Limited(link, call, limits, cwd)
         pumps = [asyncio.create_task(pipe.pump(watch.metered(on_output))) for pipe in call.pipes]
         try:
