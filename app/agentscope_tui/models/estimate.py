@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from agentscope_tui.models.chat import ChatRequest, Completion, Usage
 
@@ -25,11 +24,11 @@ def estimate_usage(request: ChatRequest, completion: Completion, *, partial: boo
 
 def estimate_tokens(value: object) -> int:
     """About how many tokens a JSON value takes."""
-    return tokens_of(len(json.dumps(value, ensure_ascii=False, default=str)))
+    return tokens_of(_json_length([value]))
 
 
-def _json_length(objects: Sequence[dict[str, Any]]) -> int:
-    return sum(len(json.dumps(item, ensure_ascii=False, default=str)) for item in objects)
+def _json_length(values: Sequence[object]) -> int:
+    return sum(len(json.dumps(value, ensure_ascii=False, default=str)) for value in values)
 
 
 def tokens_of(characters: int) -> int:

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Protocol
 
-from agentscope_tui.secrets import MASKER
+from agentscope_tui.secrets import MASK, MASKER
 
 log = logging.getLogger(__name__)
 
@@ -134,5 +134,5 @@ class WireFile:
 
 
 def _lines(headers: Headers) -> str:
-    shown = ((name, "***" if name.lower() in _SECRET_HEADERS else value) for name, value in headers)
+    shown = ((name, MASK if name.lower() in _SECRET_HEADERS else value) for name, value in headers)
     return "".join(f"{name}: {value}\n" for name, value in shown)

@@ -83,13 +83,13 @@ class Conversation:
     def advance(self, call: int, messages: list[Message]) -> Difference:
         """Remember the request of `call`; returns how it differs from the one before that it goes on from."""
         kept, base = max(
-            ((_common(before, messages), number) for number, before in self._requests), default=(0, 0)
+            ((common_start(before, messages), number) for number, before in self._requests), default=(0, 0)
         )
         self._requests.append((call, messages))
         return Difference(base if kept else 0, kept, messages[kept:], digest(messages))
 
 
-def _common(before: list[Message], messages: list[Message]) -> int:
+def common_start(before: Sequence[Message], messages: Sequence[Message]) -> int:
     """How many messages at the start are the same."""
     pairs = zip(before, messages, strict=False)
     return next(

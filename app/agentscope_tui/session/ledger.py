@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentscope_tui.models.chat import Completion, Message
+from agentscope_tui.session.link import MAX_OPEN
 from agentscope_tui.session.steering import text_of
 from agentscope_tui.wire.arguments import BadArguments, parse_arguments
 from agentscope_tui.wire.frames import ToolRequest
@@ -43,12 +44,9 @@ class RefusedCall:
     content: str
 
 
-_MOST_BATCHES = 64
-"""As many calls as may be open at once."""
-
-
 class ToolLedger:
-    """The batches of tool calls that are due, by the number of the model call that proposed them."""
+    """The batches of tool calls that are due, by the number of the model call that proposed them: of as many
+    calls as may be open at once."""
 
     def __init__(self) -> None:
         self._batches: dict[int, list[ProposedCall]] = {}
@@ -69,7 +67,7 @@ class ToolLedger:
         ]
         if batch:
             self._batches[number] = batch
-        while len(self._batches) > _MOST_BATCHES:
+        while len(self._batches) > MAX_OPEN:
             del self._batches[next(iter(self._batches))]
 
     def will_be_requested(self, call: int) -> bool:
@@ -85,8 +83,7 @@ class ToolLedger:
             for due in batch
             if not due.requested and due.name == request.name
         ]
-        same = (due for due in candidates if has_arguments(due, request.arguments))
-        due = next(same, None) or next(iter(candidates), None)
+        due = best_match(candidates, request.arguments)
         if due is None:
             self._strays += 1
             due = ProposedCall(f"runner_{self._strays}", call, request.name, "")
@@ -144,7 +141,13 @@ def results_in(messages: Sequence[Message]) -> dict[str, Message]:
     }
 
 
-def has_arguments(due: ProposedCall, arguments: Mapping[str, object]) -> bool:
+def best_match(candidates: Sequence[ProposedCall], arguments: Mapping[str, object]) -> ProposedCall | None:
+    """The first call with just these arguments, else the first of all; None: there is none."""
+    same = (due for due in candidates if _has_arguments(due, arguments))
+    return next(same, None) or next(iter(candidates), None)
+
+
+def _has_arguments(due: ProposedCall, arguments: Mapping[str, object]) -> bool:
     """Whether the model wrote just these arguments."""
     try:
         return parse_arguments(due.arguments) == arguments

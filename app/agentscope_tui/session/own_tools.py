@@ -14,7 +14,7 @@ from agentscope_tui.clock import Clock
 from agentscope_tui.events import ErrorOccurred, Event, ToolCallStarted, ToolResult
 from agentscope_tui.models.chat import Message
 from agentscope_tui.session.history import Difference
-from agentscope_tui.session.ledger import ProposedCall, ToolLedger, has_arguments, results_in
+from agentscope_tui.session.ledger import ProposedCall, ToolLedger, best_match, results_in
 from agentscope_tui.session.steering import text_of
 from agentscope_tui.session.streams import OutputStream
 from agentscope_tui.session.turn import Turn
@@ -98,10 +98,10 @@ class OwnTools:
     def _on_started(self, frame: ToolReport, call: int) -> None:
         """Find the call of the model that this is, which the host may have taken for one of its own tools."""
         taken = {call_id for call_id, _ in self._reported.values()}
-        waiting = [due for due, _ in self._running.values() if due.call_id not in taken]
-        waiting = [due for due in waiting if due.name == frame.name]
-        same = (due for due in waiting if has_arguments(due, frame.arguments))
-        due = next(same, None) or next(iter(waiting), None)
+        waiting = [
+            due for due, _ in self._running.values() if due.call_id not in taken and due.name == frame.name
+        ]
+        due = best_match(waiting, frame.arguments)
         if due is None:
             request = ToolRequest(req_id=frame.report_id, name=frame.name, arguments=frame.arguments)
             due = self._ledger.match(request, call)

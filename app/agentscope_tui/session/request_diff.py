@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from agentscope_tui.models.chat import Message
+from agentscope_tui.session.history import common_start
 
 ChangeKind = Literal["kept", "added", "removed", "altered"]
 
@@ -33,10 +34,7 @@ def request_changes(before: Sequence[Message], after: Sequence[Message]) -> list
 
     Requests mostly grow at their end, so the common start is found first and is cheap.
     """
-    same = next(
-        (place for place, (old, new) in enumerate(zip(before, after, strict=False)) if old != new),
-        min(len(before), len(after)),
-    )
+    same = common_start(before, after)
     changes = [MessageChange("kept", place, after[place]) for place in range(same)]
     old, new = before[same:], after[same:]
     matcher = SequenceMatcher(None, [*map(_canonical, old)], [*map(_canonical, new)], autojunk=False)
