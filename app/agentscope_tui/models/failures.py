@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from agentscope_tui.models.chat import ModelError
 from agentscope_tui.models.endpoint import WIRE_NAMES, Endpoint
@@ -31,7 +31,6 @@ ErrorKind = Literal[
     "connection",
     "malformed",
 ]
-ERROR_KINDS: tuple[str, ...] = get_args(ErrorKind)
 
 _WORDS = 300
 """Characters of a provider's words that the one line takes; `detail` has the rest."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from agentscope_tui.errors import UserError
 
@@ -70,16 +70,6 @@ class Toolset(Protocol):
 
 class ToolSpecError(UserError):
     """A bad tool declaration: says which tool (index and name) and why."""
-
-
-class ToolSpec(BaseModel):
-    """A tool's declaration: the model sees name, description and the JSON Schema of the parameters."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    name: str
-    description: str = ""
-    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
 
 
 def validate_tools(specs: Sequence[Mapping[str, Any]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,8 +13,6 @@ from agentscope_tui.models.chat import ChatRequest, Completion
 from agentscope_tui.models.estimate import estimate_usage
 from agentscope_tui.runners.loopback.api import Answer, Api, Refusal
 from agentscope_tui.wire.frames import LlmResponse
-
-log = logging.getLogger(__name__)
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]

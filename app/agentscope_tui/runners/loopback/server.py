@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import secrets
 import socket
 from collections.abc import Iterator, Mapping
@@ -31,8 +30,6 @@ from agentscope_tui.runners.loopback.responses_api import ResponsesApi
 
 if TYPE_CHECKING:
     import uvicorn
-
-log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
 MAX_BODY = 64 << 20
