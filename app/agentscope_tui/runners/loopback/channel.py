@@ -14,8 +14,6 @@ from agentscope_tui.wire.frames import LlmCancel, LlmRequest, LlmResponse
 
 _WAITING = 64
 """Frames that may wait to be read."""
-
-
 _OPENAI_URLS = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 _ANTHROPIC_URLS = ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL")
 """The name that the provider's client reads, and an older one that LangChain prefers."""
@@ -81,9 +79,7 @@ class EndpointChannel:
 
     async def aclose(self) -> None:
         self._server.dismiss(self.token)
-        for req_id, waiting in self._waiting.items():
-            if not waiting.done():
-                waiting.set_result(LlmResponse(req_id=req_id, error="the session has ended"))
+        self._leave_all("the session has ended")
         await self._runner.aclose()
         if self._pump is not None:
             self._pump.cancel()
@@ -94,18 +90,22 @@ class EndpointChannel:
         try:
             while (frame := await self._runner.receive()) is not None:
                 if frame.get("type") == "state" and frame.get("status") == "idle":
-                    await self._leave_all()
+                    # Nobody waits for what the runner asked over HTTP in its turn.
+                    for req_id in self._leave_all("the turn has ended"):
+                        await self._put(LlmCancel(req_id=req_id))
                 await self._frames.put(frame)
             await self._frames.put(None)
         except Exception as error:
             # Raised where the frames are read.
             await self._frames.put(error)
 
-    async def _leave_all(self) -> None:
-        """The runner's turn is over: nobody waits for what it asked over HTTP."""
-        for req_id in [*self._waiting]:
-            self._waiting.pop(req_id).cancel()
-            await self._put(LlmCancel(req_id=req_id))
+    def _leave_all(self, why: str) -> list[str]:
+        """Answer what waits with an error; the ids of those requests, which the host still has."""
+        left, self._waiting = self._waiting, {}
+        for req_id, waiting in left.items():
+            if not waiting.done():
+                waiting.set_result(LlmResponse(req_id=req_id, error=why))
+        return [*left]
 
     async def _ask(self, body: dict[str, Any], api: Api, commits_after: float | None) -> LlmResponse:
         req_id = f"http-{next(self._numbers)}"
