@@ -18,7 +18,7 @@ from agentscope_tui.confining import agree_unconfined, command_limits, sandbox_o
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.source import open_dataset
 from agentscope_tui.datasets.task import Task
-from agentscope_tui.errors import UsageError, UserError
+from agentscope_tui.errors import UsageError
 from agentscope_tui.folders import open_state_dir, sessions_dir
 from agentscope_tui.grading.factory import parse_grader
 from agentscope_tui.grading.grader import Grader
@@ -200,7 +200,8 @@ class Launcher:
             offered = await offered_tools(
                 self._config, self._source, tools, self._skills, folder.files, runner_log
             )
-        except UserError:
+        except BaseException:
+            await model.aclose()
             await recorder.aclose()
             raise
         parts = _Parts(

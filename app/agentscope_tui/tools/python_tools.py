@@ -143,11 +143,13 @@ class PythonTools:
         await channel.aclose()
 
     async def _end_process(self) -> None:
-        channel, self._channel = self._channel, None
-        if channel is not None:
-            await channel.aclose()
-        if self._reader is not None:
-            await asyncio.wait([self._reader])
+        # A new process starts only once this one, and what is read of it, has ended.
+        async with self._starting:
+            channel, self._channel = self._channel, None
+            if channel is not None:
+                await channel.aclose()
+            if self._reader is not None:
+                await asyncio.wait([self._reader])
 
 
 async def _declared(channel: FrameChannel) -> list[dict[str, Any]]:

@@ -65,7 +65,10 @@ async def find_sandbox(
             return replace(wanted, name="landlock", reason="; ".join(faults))
         faults.append(fault)
     if mode != "auto":
-        raise SandboxError(f"{'; '.join(faults)}; {remedy(faults[0])}, or set `sandbox.mode` to auto")
+        advice = "set `sandbox.mode` to auto"
+        if mode != "landlock":
+            advice = f"{remedy(faults[0])}, or {advice}"
+        raise SandboxError(f"{'; '.join(faults)}; {advice}")
     return replace(wanted, name="none", reason="; ".join(faults), network=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -16,9 +17,11 @@ from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.options import Options
 from agentscope_tui.session.launch import open_rows
 from agentscope_tui.session.state import SessionState
+from agentscope_tui.store.lock import FolderLock
 from fakes.mcp_over_http import serving
 from fakes.mcp_servers import write_server
 from fakes.processes import alive, mark
+from waiting import wait_until
 
 SERVER = """
     @tool
@@ -92,6 +95,23 @@ async def test_what_cannot_be_had_is_told(tmp_path: Path) -> None:
         await run_row(settings_of(tmp_path, {"mcp": ["false"]}))
     with pytest.raises(UsageError, match=r"tools\.mcp cannot be 'x': it must be a list of texts"):
         settings_of(tmp_path, {"mcp": "x"})
+
+
+async def test_an_opening_that_is_given_up_keeps_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import time\nopen('begun', 'w').close()\ntime.sleep(100)\n")
+    config = settings_of(tmp_path, {"python": "mine.py"})
+    launcher, dataset = open_rows(config, Options(tmp_path / "rows.jsonl"))
+    row = dataset.row(0)
+    dataset.close()
+    assert isinstance(row, Task)
+    opening = asyncio.create_task(launcher.open(row))
+    await wait_until(lambda: (tmp_path / "begun").exists(), "the import of the functions")
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    await launcher.aclose()
+    [lock] = (tmp_path / "state").rglob("lock")
+    FolderLock(lock.parent).release()
 
 
 async def test_a_program_gets_no_tools(tmp_path: Path) -> None:

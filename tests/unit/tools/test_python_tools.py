@@ -111,6 +111,18 @@ async def test_a_call_that_is_stopped_leaves_nothing_and_the_next_one_works(tmp_
         assert (await bench.call("where", name="again")).content == "again in scratch"
 
 
+async def test_a_call_that_comes_while_another_is_being_stopped_has_a_new_process(tmp_path: Path) -> None:
+    word = mark()
+    async with Bench(tmp_path, SOURCE) as bench:
+        stopped = asyncio.create_task(bench.call("hangs", word=word))
+        await wait_until(lambda: alive(word), "the child")
+        stopped.cancel()
+        await wait_until(lambda: bench.tools._channel is None, "the end of the process")
+        assert (await bench.call("where", name="next")).content == "next in scratch"
+        await wait_until(stopped.cancelled, "the end of the stopped call")
+        assert alive(word) == []
+
+
 async def test_a_process_that_dies_fails_its_call_only(tmp_path: Path) -> None:
     async with Bench(tmp_path, SOURCE) as bench:
         with pytest.raises(UserError, match="tool 'dies' failed: its process exited with status 3"):

@@ -231,6 +231,13 @@ async def test_with_neither_auto_says_why_and_required_refuses(
             await find_sandbox(mode)
 
 
+async def test_advice_about_bwrap_is_not_given_for_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sandbox_probe._tried, ("landlock", ""), "landlock does not work here: none")
+    with pytest.raises(SandboxError) as caught:
+        await find_sandbox("landlock")
+    assert str(caught.value) == "landlock does not work here: none; set `sandbox.mode` to auto"
+
+
 def test_what_would_help_is_said_for_what_bwrap_says() -> None:
     assert "apt install bubblewrap" in remedy("bwrap is not installed")
     assert "apparmor" in remedy("bwrap does not work here: bwrap: setting up uid map: Permission denied")
