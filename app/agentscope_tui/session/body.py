@@ -58,8 +58,8 @@ def read_body(frame: LlmRequest, settings: ModelSettings, *, own_params: bool = 
     for position, message in enumerate(messages):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise BodyError(f"message {position} must be an object with a `role`")
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise BodyError("`tools` must be a list of objects")
+    if not isinstance(tools, list) or not all(map(_is_tool, tools)):
+        raise BodyError("`tools` must be a list of objects, `function` in them an object")
     mended, notes = mend(messages)
     given, overridden = _given(body, settings, own_params)
     request = ChatRequest(
@@ -92,6 +92,10 @@ def _given(
         return ours, {}
     given = {name: ours[name] if name in settings.set_by_user else value for name, value in asked.items()}
     return given, {name: value for name, value in asked.items() if value not in (None, given[name])}
+
+
+def _is_tool(tool: object) -> bool:
+    return isinstance(tool, dict) and isinstance(tool.get("function", tool), dict)
 
 
 def _number(value: object) -> float | None:
