@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 from textual.events import Key
 
@@ -143,3 +145,21 @@ async def test_a_pager_that_cannot_be_had_is_said(stage: Stage):
         await view.until(lambda: view.app._notifications)
         said = [note.message for note in view.app._notifications]
         assert said == ["there is no program 'no-such-pager -x': set PAGER or EDITOR to one that is there"]
+
+
+async def test_a_pager_that_cannot_be_started_is_said(stage: Stage, tmp_path: Path):
+    no_program = tmp_path / "pager"
+    no_program.write_bytes(b"\x00")
+    no_program.chmod(0o700)
+    async with stage.running() as view:
+        await view.opened_and_paused()
+        for pager, problem in (
+            ("less 'x", 'PAGER or EDITOR is no command: "less \'x": no closing quotation'),
+            (str(no_program), f"the text cannot be opened with '{no_program}': Exec format error"),
+        ):
+            view.app._config = replace(view.app._config, environ={"PAGER": pager})
+            view.app.suspend = nullcontext
+            await view.press("o")
+            await view.until(
+                lambda problem=problem: problem in [note.message for note in view.app._notifications], problem
+            )

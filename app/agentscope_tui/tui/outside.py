@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from textual.app import App, SuspendNotSupported
 
+from agentscope_tui.command_line import command_words
 from agentscope_tui.errors import UserError
 from agentscope_widgets.safe_text import safe_text
 
@@ -50,22 +50,24 @@ async def open_outside(app: App[None], text: str, environ: Mapping[str, str]) ->
     """Show text in `$PAGER`, else `$EDITOR`, else less; sessions go on meanwhile.
 
     Raises:
-        UserError: there is no such program, or this terminal cannot be lent to one.
+        UserError: there is no such program, it cannot be started, or this terminal cannot be lent to one.
     """
     command = environ.get("PAGER") or environ.get("EDITOR") or "less"
-    argv = shlex.split(command)
+    argv = command_words(command, f"PAGER or EDITOR is no command: {command!r}")
     if not argv or shutil.which(argv[0]) is None:
         raise UserError(f"there is no program {command!r}: set PAGER or EDITOR to one that is there")
-    with tempfile.TemporaryDirectory(prefix="agentscope-") as folder:
-        file = Path(folder) / "text.txt"
-        _write_private(file, safe_text(text))
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="agentscope-") as folder:
+            file = Path(folder) / "text.txt"
+            _write_private(file, safe_text(text))
             # What the app draws meanwhile would land in the other program's screen.
             with app.batch_update(), app.suspend():
                 process = await asyncio.create_subprocess_exec(*argv, str(file), env=dict(environ))
                 await process.wait()
-        except SuspendNotSupported:
-            raise UserError("this terminal cannot be lent to another program: copy with y instead") from None
+    except SuspendNotSupported:
+        raise UserError("this terminal cannot be lent to another program: copy with y instead") from None
+    except OSError as error:
+        raise UserError(f"the text cannot be opened with {command!r}: {error.strerror or error}") from None
     app.refresh(layout=True)
 
 
