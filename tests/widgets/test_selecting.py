@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pane_app import PaneApp, lines
+from pane_app import PaneApp, lines, shown
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
@@ -278,6 +278,41 @@ async def test_a_selection_goes_along_when_a_block_comes_before_it() -> None:
         view.put(2, blocks[1])
         assert user.marked() == "body of b"
         assert await user.copied("y") == "body of b"
+
+
+async def test_a_selection_over_several_blocks_goes_along_with_each_of_them() -> None:
+    view = Transcript()
+    async with shown_in(view, height=20) as user:
+        blocks = [Block(key, title=key, body=f"body of {key}") for key in ("a", "b", "c")]
+        view.show(blocks)
+        (x, y), end = user.find("body of b"), user.find("body of c")
+        await user.drag((x, y), (end[0] + 8, end[1]))
+        for position, block in enumerate([Block("new", title="new", body="before"), *blocks[1:]], 1):
+            view.put(position, block)
+        assert user.marked() == "body of b\nc\nbody of c"
+        assert await user.copied("y") == "body of b\n\nc\nbody of c"
+
+
+async def test_a_word_of_a_title_is_taken_whole_above_a_short_body() -> None:
+    view = Transcript()
+    async with shown_in(view) as user:
+        view.show([Block("a", title="read_file failed", body="no")])
+        await user.pilot.click(view, offset=user.find("failed"), times=2)
+        assert await user.copied("y") == "failed"
+
+
+async def test_what_is_shown_after_a_selection_is_followed() -> None:
+    for view in (Transcript(), OutputView()):
+        async with shown_in(view, height=8) as user:
+            for word in ("first", "other"):
+                if isinstance(view, Transcript):
+                    view.show([Block(f"{word}{n}", title=word, body=f"{word} {n}") for n in range(30)])
+                else:
+                    view.show(output_of("".join(f"{word} {n}\n" for n in range(30))))
+                assert f"{word} 29" in shown(view)
+                x, y = user.find(f"{word} 29")
+                await user.drag((x, y), (x + 4, y))
+                assert user.marked() == word
 
 
 async def test_without_a_selection_what_is_chosen_is_copied() -> None:

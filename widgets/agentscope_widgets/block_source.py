@@ -20,7 +20,8 @@ class BlockSource(SearchingView):
         super().__init__(placeholder=placeholder, id=id, classes=classes)
         self._layout = BlockLayout(lambda: self.look)
         self._text = BlockText(self._layout)
-        self._selected: dict[int, str] = {}
+        self._selected: list[str] = []
+        """For each place of the selection the key of its block."""
 
     @property
     def blocks(self) -> Sequence[Block]:
@@ -68,26 +69,20 @@ class BlockSource(SearchingView):
 
     def selection_changed(self) -> None:
         super().selection_changed()
-        self._selected = {place.text // 2: self.blocks[place.text // 2].key for place in self.places}
+        self._selected = [self.blocks[place.text // 2].key for place in self.places]
 
     def text_put(self, position: int, old: Block | None) -> None:
         """The block at a position was put there in place of `old`: search and selection take that in."""
         block = self.blocks[position]
-        for was, key in [*self._selected.items()]:
-            if key == block.key and was != position:
-                # Something came before a block in which text is selected.
-                del self._selected[was]
-                self._selected[position] = key
-                self._move_places(was, position)
+        if block.key in self._selected:
+            # Something may have come before a block in which text is selected.
+            selected = zip(self.places, self._selected, strict=True)
+            self.replace_places(
+                TextPlace(2 * position + place.text % 2, place.offset) if key == block.key else place
+                for place, key in selected
+            )
         if old is None or _source(old) != _source(block):
             self.texts_changed(2 * position, 2 * position + 2)
-
-    def _move_places(self, was: int, now: int) -> None:
-        def moved(place: TextPlace) -> TextPlace:
-            shift = 2 * (now - was) if place.text // 2 == was else 0
-            return TextPlace(place.text + shift, place.offset)
-
-        self.replace_places(moved)
 
 
 def _source(block: Block) -> tuple[str, ...]:

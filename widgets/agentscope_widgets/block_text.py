@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len, get_character_cell_size
+from rich.cells import cell_len
 
 from .block_layout import BlockLayout, Place
 from .blocks import INDENT, fold_mark, source_text
 from .safe_text import safe_line
 from .source_map import NOWHERE
-from .text_rows import fit_end
-from .text_view import RowPlaces, TextPlace
-
-FAR = 1_000_000_000
-"""A cell to the right of every row."""
+from .text_rows import by_cell, fit_end
+from .text_view import FAR, RowPlaces, TextPlace
 
 
 class BlockText:
@@ -78,11 +75,11 @@ class BlockText:
         if self._layout.is_folded(position):
             return None
         rows = self._layout.offsets(position)
-        with_it = [number for number, row in enumerate(rows, 1) if max(row, default=NOWHERE) >= place.offset]
-        shown = [number for number, row in enumerate(rows, 1) if max(row, default=NOWHERE) >= 0]
-        if not shown:
+        with_it = (number for number, row in enumerate(rows, 1) if max(row, default=NOWHERE) >= place.offset)
+        shown = (number for number in range(len(rows), 0, -1) if max(rows[number - 1], default=NOWHERE) >= 0)
+        number = next(with_it, None) or next(shown, None)
+        if number is None:
             return INDENT, line
-        number = with_it[0] if with_it else shown[-1]
         return _cell_in(rows[number - 1], place.offset) + INDENT, line + number
 
     def pieces(self, start: TextPlace, end: TextPlace) -> Iterator[str]:
@@ -103,8 +100,7 @@ class BlockText:
         title = safe_line(block.title)
         shown = fit_end(mark + title, width)
         kept = title if shown == mark + title else shown[len(mark) : shown.rindex("…")]
-        cells = [offset for offset, part in enumerate(kept) for _ in range(get_character_cell_size(part))]
-        return [*([NOWHERE] * cell_len(mark)), *cells]
+        return [*([NOWHERE] * cell_len(mark)), *by_cell(kept, range(len(kept)))]
 
     def _body_offsets(self, at: Place) -> Sequence[int]:
         rows = self._layout.offsets(at.position)

@@ -66,6 +66,8 @@ class BlockView(BlockSource):
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Show these blocks instead: a view that follows from its end, any other from its start."""
+        # A view with a selection would not follow.
+        self.clear_selection()
         self._layout.replace(blocks)
         self.cursor = None
         self.following = self.FOLLOWS

@@ -6,10 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from .text_view import TextPlace, TextView
-
-FAR = 1_000_000_000
-"""A cell to the right of every row."""
+from .text_view import FAR, TextPlace, TextView, line_bounds
 
 _WORD = re.compile(r"(?:[~.]*/)?\w+(?:[-./:@+]+\w+)*/?")
 """What a double click takes: a word, a path, a name with dots or dashes."""
@@ -22,10 +19,9 @@ def characters(view: TextView, place: TextPlace, step: int) -> Iterator[TextPlac
         return
     start, line = at
     row = view.row_places(line)
-    for cell, offset in row.stops[::step] if row else ():
-        if (cell - start) * step > 0:
-            assert row is not None
-            yield TextPlace(row.text, offset)
+    if row is not None:
+        beyond = (offset for cell, offset in row.stops[::step] if (cell - start) * step > 0)
+        yield from (TextPlace(row.text, offset) for offset in beyond)
     line += step
     while 0 <= line < view.virtual_size.height:
         row = view.row_places(line)
@@ -92,12 +88,10 @@ def edge(view: TextView, step: int) -> TextPlace | None:
 
 def word_around(view: TextView, place: TextPlace) -> tuple[TextPlace, TextPlace]:
     """The start and the end of the word at a place; elsewhere the one character."""
-    start, end = view.source_line(place)
-    line = view.text_at(place.text)[start.offset : end.offset]
-    for match in _WORD.finditer(line):
-        if match.start() <= place.offset - start.offset < match.end():
-            first = start.offset
-            return TextPlace(place.text, first + match.start()), TextPlace(place.text, first + match.end())
+    text = view.text_at(place.text)
+    for match in _WORD.finditer(text, *line_bounds(text, place.offset)):
+        if match.start() <= place.offset < match.end():
+            return TextPlace(place.text, match.start()), TextPlace(place.text, match.end())
     return place, view.after(place)
 
 

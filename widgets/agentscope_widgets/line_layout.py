@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from rich.cells import cell_len, get_character_cell_size
 
-from .text_rows import TAB, break_offsets, without_tabs
+from .text_rows import TAB, break_offsets, by_cell, without_tabs
 
 
 class LineLayout:
@@ -49,13 +49,7 @@ class LineLayout:
         """For each cell of a row the column of the character in it."""
         start, end = (*self._starts, len(self._shown))[row : row + 2] if row < self.rows else (0, 0)
         columns = range(len(self._text)) if self._shown == self._text else self._tabbed_columns()
-        if self._shown.isascii():
-            return [*columns[start:end]]
-        return [
-            column
-            for character, column in zip(self._shown[start:end], columns[start:end], strict=True)
-            for _ in range(get_character_cell_size(character))
-        ]
+        return by_cell(self._shown[start:end], columns[start:end])
 
     def cell_of(self, column: int) -> tuple[int, int]:
         """The row and the cell where the character at a column starts."""

@@ -62,6 +62,8 @@ class OutputView(SearchingView):
         if buffer is not None and buffer is self._buffer:
             self.refresh_output()
             return
+        # A view with a selection would not follow.
+        self.clear_selection()
         self._buffer = buffer
         self._seen_end = buffer.end if buffer else 0
         self.unseen = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import on
@@ -89,8 +89,7 @@ class SearchingView(DraggingView):
             self._go_on()
 
     def texts_replaced(self) -> None:
-        """All texts are others: nothing is selected, and the search begins anew."""
-        self.clear_selection()
+        """All texts are others: the search begins anew."""
         self._origin = _START
         if self._search is not None:
             self._begin_search(self._search.pattern)
@@ -111,9 +110,10 @@ class SearchingView(DraggingView):
         yield from super().marks(row)
 
     def notes(self) -> list[str]:
-        typing = self._prompt_is_open()
-        said = [f"/{safe_line(self._needle, 30)}  {self.hits()}"] if self.searching and not typing else []
-        return [*super().notes(), *said]
+        notes = super().notes()
+        if self.searching and not self._prompt_is_open():
+            notes.append(f"/{safe_line(self._needle, 30)}  {self.hits()}")
+        return notes
 
     def hits(self) -> str:
         """How many matches there are, and which of them is the current one: `3/17`, `17, searching`."""
@@ -280,5 +280,5 @@ class SearchingView(DraggingView):
 
     def _prompt_is_open(self) -> bool:
         """Whether this view's search is being typed."""
-        prompts: Sequence[PromptLine] = [*self.parent.query(PromptLine)] if self.parent else []
-        return any(prompt.question == FIND for prompt in prompts)
+        pane = self.parent
+        return pane is not None and any(prompt.question == FIND for prompt in pane.query(PromptLine))

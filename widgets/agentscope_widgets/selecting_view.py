@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import work
@@ -112,12 +112,13 @@ class SelectingView(TextView):
         """The places that the selection and the caret hold."""
         return [*(self._anchor or ()), *(self._caret or ())]
 
-    def replace_places(self, moved: Callable[[TextPlace], TextPlace]) -> None:
-        """The places of the selection are others now, because texts came before them."""
+    def replace_places(self, places: Iterable[TextPlace]) -> None:
+        """Each of `places` is another now, in the same order, because texts came before it."""
+        moved = iter(places)
         if self._anchor:
-            self._anchor = moved(self._anchor[0]), moved(self._anchor[1])
+            self._anchor = next(moved), next(moved)
         if self._caret:
-            self._caret = moved(self._caret[0]), moved(self._caret[1])
+            self._caret = next(moved), next(moved)
 
     def validate_following(self, following: bool) -> bool:
         """While something is selected the view stays where it is."""
@@ -269,10 +270,8 @@ class SelectingView(TextView):
     def _move(self, act: str) -> None:
         if self._caret is None:
             return
-        place, page = self._caret[0], max(1, self.view_height - 1)
-        at = self.cell_of(place)
-        column = at[0] if at and self._column is None else self._column or 0
-        self._column = None
+        place = self._caret[0]
+        column, self._column = self._column, None
         match act:
             case "left" | "right":
                 place = by_character(self, place, -1 if act == "left" else 1)
@@ -283,7 +282,9 @@ class SelectingView(TextView):
             case "start" | "end":
                 place = edge(self, -1 if act == "start" else 1) or place
             case _:
-                rows = page if act.startswith("page") else 1
+                if column is None:
+                    column = (self.cell_of(place) or (0, 0))[0]
+                rows = max(1, self.view_height - 1) if act.startswith("page") else 1
                 place = by_rows(self, place, -rows if act.endswith("up") else rows, column)
                 self._column = column
         self._caret = place, self.after(place)

@@ -12,10 +12,8 @@ import re
 from collections.abc import Sequence
 from html import unescape
 
-from rich.cells import get_character_cell_size
-
 from .markdown_rows import shows_info
-from .text_rows import Row
+from .text_rows import Row, by_cell
 
 NOWHERE = -1
 """The offset of a cell that shows no character of the text: a bullet, padding, the number of a list item."""
@@ -87,13 +85,7 @@ def _row_offsets(text: str, finder: _Finder) -> list[int]:
         _fill_blanks(by_character, end, match.start(), finder.source)
         end = match.end()
     _fill_blanks(by_character, end, len(text), finder.source)
-    if text.isascii():
-        return by_character
-    return [
-        offset
-        for character, offset in zip(text, by_character, strict=True)
-        for _ in range(get_character_cell_size(character))
-    ]
+    return by_cell(text, by_character)
 
 
 def _fill_blanks(offsets: list[int], start: int, end: int, source: str) -> None:

@@ -85,6 +85,22 @@ def wrap_runs(runs: Sequence[Segment], width: int, *, words: bool = True) -> lis
     return [_trimmed(row) for row in rows] if words else rows
 
 
+def wrap_lines(lines: Iterable[Sequence[Segment]], width: int) -> list[Row]:
+    """Lines of styled pieces as rows, as `wrap_runs` makes them of each."""
+    return [row for line in lines for row in wrap_runs(line, width)]
+
+
+def by_cell(text: str, values: Iterable[int]) -> list[int]:
+    """For each cell of `text` (safe, no tabs) the value of the character in it."""
+    if text.isascii():
+        return list(values)
+    return [
+        value
+        for character, value in zip(text, values, strict=True)
+        for _ in range(get_character_cell_size(character))
+    ]
+
+
 def expand_tabs(runs: Sequence[Segment]) -> Sequence[Segment]:
     """The same pieces with tabs as spaces up to the next tab stop."""
     if not any("\t" in run.text for run in runs):

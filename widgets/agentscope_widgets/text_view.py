@@ -14,6 +14,9 @@ from textual.strip import Strip
 from .line_view import ScrollingView
 from .source_map import NOWHERE
 
+FAR = 1_000_000_000
+"""A cell to the right of every row."""
+
 
 class TextPlace(NamedTuple):
     """A place in the source of a view: the number of a text, and an offset in it. Places are in order."""
@@ -83,11 +86,8 @@ class TextView(ScrollingView):
 
     def source_line(self, place: TextPlace) -> tuple[TextPlace, TextPlace]:
         """The start and the end of the line of source text around a place."""
-        number, offset = place
-        text = self.text_at(number)
-        end = text.find("\n", offset)
-        start = text.rfind("\n", 0, offset) + 1
-        return TextPlace(number, start), TextPlace(number, end if end >= 0 else len(text))
+        start, end = line_bounds(self.text_at(place.text), place.offset)
+        return TextPlace(place.text, start), TextPlace(place.text, end)
 
     def after(self, place: TextPlace) -> TextPlace:
         """The end of the character at a place, with its combining marks; a line break has none."""
@@ -121,6 +121,12 @@ class TextView(ScrollingView):
         for mark in self.marks(row):
             strip = _drawn(strip, row, mark)
         return strip
+
+
+def line_bounds(text: str, offset: int) -> tuple[int, int]:
+    """Where the line of a text around an offset starts and ends."""
+    end = text.find("\n", offset)
+    return text.rfind("\n", 0, offset) + 1, end if end >= 0 else len(text)
 
 
 def _drawn(strip: Strip, row: RowPlaces, mark: Mark) -> Strip:
