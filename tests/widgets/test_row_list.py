@@ -303,6 +303,10 @@ async def test_a_list_that_was_removed_can_still_be_painted() -> None:
     app = PaneApp(rows)
     async with app.run_test(size=(60, 12)) as pilot:
         await listed(pilot, app, rows, Rows(3))
+        focused = rows.look
+        # Removing takes the focus too, which may be painted before the list is gone, or not.
+        app.screen.set_focus(None)
+        await wait_until(lambda: rows.look != focused)
         before = rows.look
         await app.screen.remove_children()
         assert not rows.is_attached

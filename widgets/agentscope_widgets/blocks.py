@@ -15,7 +15,7 @@ from .code_highlight import highlight_json
 from .look import Look, Tone
 from .markdown_rows import markdown_rows
 from .safe_text import safe_line, safe_text
-from .text_rows import Row, fit_end, split_lines, wrap_line, wrap_runs
+from .text_rows import Row, fit_end, split_lines, wrap_line, wrap_lines
 
 Format = Literal["markdown", "plain", "ansi", "json", "call"]
 """How a body is written; a `call` is a tool call: arguments as JSON, and below `RESULT_RULE` an ANSI text."""
@@ -82,9 +82,9 @@ def text_rows(text: str, format: Format, width: int, look: Look) -> list[Row]:
             lines = safe_text(text).removesuffix("\n").split("\n")
             return [row for line in lines for row in wrap_line(line, width, look.normal)]
         case "json":
-            return _wrapped(highlight_json(safe_text(text), look), width)
+            return wrap_lines(highlight_json(safe_text(text), look), width)
         case "ansi":
-            return _wrapped(split_lines(_decoded(text.removesuffix("\n"))), width)
+            return wrap_lines(split_lines(_decoded(text.removesuffix("\n"))), width)
         case "call":
             arguments, rule, result = text.partition(RESULT_RULE)
             rows = text_rows(arguments, "json", width, look)
@@ -162,7 +162,3 @@ def _decoded(text: str) -> list[Segment]:
 
 def _rule(rule: str, width: int, look: Look) -> list[Row]:
     return [row for line in rule.rstrip("\n").split("\n")[1:] for row in wrap_line(line, width, look.muted)]
-
-
-def _wrapped(lines: Sequence[Row], width: int) -> list[Row]:
-    return [row for line in lines for row in wrap_runs(line, width)]

@@ -67,8 +67,8 @@ class CallList(LineView):
     following: var[bool] = var(True)
     """Whether the cursor goes to each call that begins to work, and to each new one while none works."""
 
-    class CallHighlighted(Message):
-        """Another call is chosen, by the user or because it is the newest."""
+    class CallMessage(Message):
+        """What happened to the call with this key."""
 
         def __init__(self, call_list: CallList, key: str) -> None:
             super().__init__()
@@ -80,7 +80,10 @@ class CallList(LineView):
             """The list."""
             return self.call_list
 
-    class CallTextRequested(Message):
+    class CallHighlighted(CallMessage):
+        """Another call is chosen, by the user or because it is the newest."""
+
+    class CallTextRequested(CallMessage):
         """The user wants to copy, or to open, what a call was given or what came of it.
 
         `request` makes that of the text, which only the owner has.
@@ -93,16 +96,9 @@ class CallList(LineView):
             part: Literal["arguments", "result"],
             request: type[TextRequest],
         ) -> None:
-            super().__init__()
-            self.call_list = call_list
-            self.key = key
+            super().__init__(call_list, key)
             self.part = part
             self.request = request
-
-        @property
-        def control(self) -> CallList:
-            """The list."""
-            return self.call_list
 
     def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=id, classes=classes)
@@ -147,11 +143,7 @@ class CallList(LineView):
         return max(0, min(cursor, len(self._items) - 1))
 
     def watch_cursor(self, cursor: int) -> None:
-        top, height = self.scroll_offset.y, max(1, self.view_height)
-        if cursor < top:
-            self.scroll_to(y=cursor, animate=False, force=True)
-        elif cursor >= top + height:
-            self.scroll_to(y=cursor - height + 1, animate=False, force=True)
+        self.show_line(cursor, self.view_height)
         self._highlight()
 
     def line_clicked(self, y: int) -> None:

@@ -37,14 +37,6 @@ class Heights:
         self._sums[position // _CHUNK] += change
         self.total += change
 
-    def drop_first(self, count: int) -> int:
-        """Forget the first `count` items; returns the lines they had. Costs a pass over the rest."""
-        lines = sum(self._items[:count])
-        rest = self._items[count:]
-        self._items.clear()
-        self._rebuild_from(0, rest)
-        return lines
-
     def truncate(self, count: int) -> None:
         """Keep the first `count` items."""
         if count < len(self._items):

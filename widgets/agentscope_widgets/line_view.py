@@ -145,6 +145,12 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll down by `lines` (up if negative), at once."""
         self.scroll_to(y=self.scroll_offset.y + lines, animate=False, force=True)
 
+    def show_line(self, line: int, height: int) -> None:
+        """Scroll, if need be, so that a line of the content is among the first `height` in sight."""
+        top, height = self.scroll_offset.y, max(1, height)
+        if not top <= line < top + height:
+            self.scroll_to(y=line if line < top else line - height + 1, animate=False, force=True)
+
     def on_click(self, event: Click) -> None:
         at = event.get_content_offset(self)
         if at is not None and at.x < self.text_width:

@@ -19,7 +19,7 @@ from .code_highlight import highlight_code, knows_language
 from .look import Look
 from .markdown_table import Cell, table_rows
 from .safe_text import safe_line, safe_text
-from .text_rows import Row, wrap_line, wrap_runs
+from .text_rows import Row, wrap_line, wrap_lines, wrap_runs
 
 _NARROWEST = 12
 """Cells below which nested blocks are not indented any further."""
@@ -123,9 +123,9 @@ class _Renderer:
         match head.type:
             case "heading_open":
                 style = look.heading + _UNDERLINE if head.tag == "h1" else look.heading
-                return _wrapped(self._inline(inner[0], style), width)
+                return wrap_lines(self._inline(inner[0], style), width)
             case "paragraph_open":
-                return _wrapped(self._inline(inner[0], look.normal), width)
+                return wrap_lines(self._inline(inner[0], look.normal), width)
             case "fence" | "code_block":
                 return code_rows(safe_text(head.content), head.info.strip(), width, look)
             case "hr":
@@ -138,7 +138,7 @@ class _Renderer:
             case "table_open":
                 return self._table(head, inner, width)
             case _:
-                return _wrapped([[Segment(safe_text(head.content), look.normal)]], width)
+                return wrap_lines([[Segment(safe_text(head.content), look.normal)]], width)
 
     def _list(self, head: Token, tokens: Sequence[Token], width: int) -> list[Row]:
         depth = head.level + 2
@@ -227,10 +227,6 @@ def _groups(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
         if depth == 0:
             yield tokens[start : index + 1]
             start = index + 1
-
-
-def _wrapped(lines: Sequence[Row], width: int) -> list[Row]:
-    return [row for line in lines for row in wrap_runs(line, width)]
 
 
 def _target(token: Token, attribute: str) -> str:

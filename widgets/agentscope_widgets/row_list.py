@@ -274,11 +274,8 @@ class RowList(LineView):
             self.post_message(self.RowHighlighted(self, cursor))
 
     def _show_cursor(self) -> None:
-        top, height = self.scroll_offset.y, max(1, self.view_height - 1)
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True)
-        elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True)
+        # The header takes a line of the view.
+        self.show_line(self.cursor, self.view_height - 1)
 
     def action_open(self) -> None:
         if self.row_count:

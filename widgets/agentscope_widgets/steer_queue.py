@@ -133,9 +133,7 @@ class SteerQueue(LineView):
         return max(0, min(cursor, len(self._items) - 1))
 
     def watch_cursor(self, cursor: int) -> None:
-        top, height = self.scroll_offset.y, max(1, self.view_height)
-        if not top <= cursor < top + height:
-            self.scroll_to(y=cursor if cursor < top else cursor - height + 1, animate=False, force=True)
+        self.show_line(cursor, self.view_height)
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
