@@ -38,7 +38,9 @@ class Event(BaseModel):
 class SessionStarted(Event):
     """The first event: all that is needed to know what ran. `limits` are those in force.
 
-    `history` are earlier messages, which every request has after its system messages.
+    `history` are earlier messages, which every request has after its system messages. A session that goes on
+    from another one names it as `parent`: the calls before number `parent_call` are that one's, replayed, and
+    `change` says in words what is different from there on.
     """
 
     kind: Literal["session_started"] = "session_started"
@@ -56,6 +58,9 @@ class SessionStarted(Event):
     agent_confinement: str = ""
     grader: str | None = None
     folder: str = ""
+    parent: str = ""
+    parent_call: int | None = None
+    change: str = ""
 
 
 class UserMessageSent(Event):
@@ -322,6 +327,18 @@ class AgentNote(Event):
     text: str
 
 
+class ExtraKept(Event):
+    """What an imported trajectory tells that no other kind of event has a place for: kept, and shown.
+
+    `about` says in words what it is, or where in the file it stood; `data` is any JSON.
+    """
+
+    kind: Literal["extra"] = "extra"
+    about: str
+    data: Any = None
+    call: int | None = None
+
+
 class RunnerConnected(Event):
     """The runner said hello: all fields of it, and the profile that was chosen for it.
 
@@ -405,6 +422,7 @@ SessionEvent = (
     | ErrorOccurred
     | Graded
     | AgentNote
+    | ExtraKept
     | RunnerConnected
     | RunnerHealth
     | RunnerLogged

@@ -43,8 +43,8 @@ from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
+from agentscope_tui.store.past import PastSession
 from agentscope_tui.store.recorded_bus import recorded_bus
-from agentscope_tui.store.reopen import Recovered
 from agentscope_tui.store.scratch import copy_of, seed_of
 from agentscope_tui.tools.local import LocalTools
 from agentscope_tui.tools.sandbox import Sandbox, SandboxError
@@ -150,7 +150,7 @@ class Launcher:
         *,
         mode: Literal["step", "run"] | None = None,
         patient: bool = True,
-        restarted: OpenSession | Recovered | None = None,
+        restarted: OpenSession | PastSession | None = None,
     ) -> OpenSession:
         """Everything for one row, not yet started.
 
@@ -183,7 +183,9 @@ class Launcher:
             "model": self._model_name,
             **({"restarted": past.session_id} if past else {}),
         }
-        scratch = copy_of(past.folder.files) if past else seed_of(task, settings.dataset.row_file)
+        scratch = (
+            copy_of(past.folder.files) if past and past.folder else seed_of(task, settings.dataset.row_file)
+        )
         # A row's files may be many: copying them must not hold up the other sessions.
         folder = await asyncio.to_thread(make_folder, self._sessions, session_id, meta, scratch)
         tools = LocalTools(

@@ -9,8 +9,8 @@ from agentscope_tui.datasets.task import Task
 from agentscope_tui.session.replaying import Replay
 from agentscope_tui.session.session import Session
 from agentscope_tui.store.folders import SessionFolder
+from agentscope_tui.store.past import PastSession
 from agentscope_tui.store.recorder import Recorder
-from agentscope_tui.store.reopen import Recovered
 
 
 class OpenSession:
@@ -48,9 +48,9 @@ class OpenSession:
         else:
             self.session.send(self.task.prompt)
 
-    def recovered(self) -> Recovered:
+    def recovered(self) -> PastSession:
         """What is recorded of it, once it has ended."""
-        return Recovered(self.folder, self.recorder.read(1, self.bus.last_seq))
+        return PastSession(self.recorder.read(1, self.bus.last_seq), self.folder)
 
     async def aclose(self, reason: str = "") -> None:
         """End the session; returns when nothing of it runs and all of it is recorded."""

@@ -15,6 +15,7 @@ from agentscope_tui.events import (
     AssistantMessage,
     ErrorOccurred,
     Event,
+    ExtraKept,
     GateModeChanged,
     Graded,
     Interrupted,
@@ -193,6 +194,8 @@ class SessionState:
                 self._on_graded(event)
             case AgentNote():
                 self._note(event, "note", event.text)
+            case ExtraKept():
+                self._add(_extra(event))
             case RecordingChanged():
                 self.recorded = event.status == "resumed"
                 if self.recorded:
@@ -335,6 +338,11 @@ class SessionState:
 
     def _add(self, entry: Entry) -> int:
         return self._timeline.add(entry)
+
+
+def _extra(event: ExtraKept) -> Entry:
+    text = json.dumps(event.data, ensure_ascii=False, indent=2)
+    return Entry(f"extra {event.seq}", "extra", event.at, text, call=event.call, status=event.about)
 
 
 def _overruled(event: LlmRequestSent) -> str:

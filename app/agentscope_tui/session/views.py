@@ -24,6 +24,7 @@ EntryKind = Literal[
     "reward",
     "repair",
     "note",
+    "extra",
     "ended",
 ]
 

@@ -72,3 +72,12 @@ def make_folder(
             "Set AGENTSCOPE_HOME to a folder that can be written."
         ) from error
     return folder
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """What `meta.json` says; empty where it is missing or damaged: all that matters is in the events too."""
+    try:
+        meta = json.loads((folder / "meta.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return meta if isinstance(meta, dict) else {}

@@ -1,4 +1,4 @@
-"""Reading a recording again whose session did not end in order: what is whole, and an end for what hung.
+"""Reading a recording, also of a session that did not end in order: what is whole, an end for what hung.
 
 Only reads: a session that is continued is a new one, whose runner is brought to where this one was.
 """
@@ -6,7 +6,7 @@ Only reads: a session that is continued is a new one, whose runner is brought to
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from agentscope_tui.errors import UserError
@@ -25,32 +25,15 @@ from agentscope_tui.events import (
     ToolResult,
     UserMessageSent,
 )
-from agentscope_tui.store.folders import SessionFolder
+from agentscope_tui.store.folders import SessionFolder, read_meta
 from agentscope_tui.store.lock import FolderLock
+from agentscope_tui.store.past import PastSession
 
 CUT_OFF = "agentscope ended before this did: how far it got is not known"
 
 
-@dataclass(frozen=True)
-class Recovered:
-    """What a session's folder tells of it.
-
-    `events` end with a `session_ended`. Those from number `closed_from` on are not recorded: they close what
-    was open when the recording ended (None: nothing was). `cut` counts the bytes after the last whole event.
-    """
-
-    folder: SessionFolder
-    events: list[SessionEvent]
-    closed_from: int | None = None
-    cut: int = 0
-
-    @property
-    def session_id(self) -> str:
-        return self.events[0].session_id
-
-
-def recover(folder: Path) -> Recovered:
-    """The events of a session that is over, whatever ended it.
+def recover(folder: Path) -> PastSession:
+    """A session that is over, whatever ended it.
 
     Raises:
         SessionInUse: it is not over: a process still writes it.
@@ -59,15 +42,27 @@ def recover(folder: Path) -> Recovered:
     try:
         # Held while reading only; the session goes on in no process.
         FolderLock(folder).release()
+    except OSError as error:
+        raise UserError(f"there is no recording to read in {folder}: {error.strerror}") from error
+    past = read_session(folder)
+    closing = closing_events(past.events)
+    return replace(past, events=[*past.events, *closing], closed=len(closing))
+
+
+def read_session(folder: Path) -> PastSession:
+    """What is recorded of a session by now; it may still run in another process, or have been cut off.
+
+    Raises:
+        UserError: there is no recording, or not one whole event in it.
+    """
+    try:
         data = (folder / "events.jsonl").read_bytes()
     except OSError as error:
         raise UserError(f"there is no recording to read in {folder}: {error.strerror}") from error
     events, read = whole_events(data)
     if not events:
         raise UserError(f"the recording in {folder} is empty or damaged from its beginning")
-    closing = closing_events(events)
-    closed_from = events[-1].seq + 1 if closing else None
-    return Recovered(SessionFolder(folder), [*events, *closing], closed_from, len(data) - read)
+    return PastSession(events, SessionFolder(folder), read_meta(folder), cut=len(data) - read)
 
 
 def whole_events(data: bytes) -> tuple[list[SessionEvent], int]:

@@ -79,6 +79,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "retry": {"call": 1, "attempt": 2, "of": 5, "seconds": 1.5, "reason": "busy"},
     "model": {"model": "openai:other"},
     "note": {"text": "three files\nfound"},
+    "extra": {"about": "scores of the sample", "data": {"a": [1, None]}, "call": 2},
     "runner_connected": {"hello": {"pi_version": "1", "deep": [{}]}, "profile": "pi", "patience": 285.0},
     "runner_health": {"answering": False, "seconds": 10.0},
     "runner_log": {"stream": "stderr", "text": "a\nb\n"},

@@ -90,7 +90,7 @@ def test_what_hung_says_so_and_what_was_cut_is_counted(tmp_path: Path) -> None:
     ]
     (tmp_path / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in data) + '{"seq":6,"k')
     recovered = recover(tmp_path)
-    assert (recovered.session_id, recovered.closed_from, recovered.cut) == ("s", 6, 11)
+    assert (recovered.session_id, recovered.closed, recovered.cut) == ("s", 3, 11)
     partial, result, end = recovered.events[5:]
     assert (partial.kind, str(partial)) == ("assistant_message", str(partial))
     assert "text='so far'" in str(partial)

@@ -62,6 +62,8 @@ def block_of(state: SessionState, position: int) -> Block:
             return _block(entry, "mended before sending", text, tone="muted")
         case "note":
             return _block(entry, entry.status, text, tone="muted")
+        case "extra":
+            return replace(_foldable(entry, entry.status, folded=True), format="json")
         case "ended":
             failed = entry.status != "ended"
             title = "✗ session failed" if failed else "session ended"

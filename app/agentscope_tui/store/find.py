@@ -1,0 +1,34 @@
+"""Which session a user means: by its id or the beginning of one, `last`, or a path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentscope_tui.errors import UserError
+
+LAST = "last"
+"""The newest session."""
+
+
+def find_session(name: str, sessions: Path) -> Path:
+    """The folder of the session that `name` names; `sessions` is the folder of session folders.
+
+    Raises:
+        UserError: there is none, or several begin like that.
+    """
+    path = Path(name).expanduser()
+    if path.name == "events.jsonl" and path.is_file():
+        return path.parent
+    if (path / "events.jsonl").is_file():
+        return path
+    known = sorted(folder.name for folder in sessions.glob("*") if (folder / "events.jsonl").is_file())
+    if name == LAST and known:
+        return sessions / known[-1]
+    found = [name] if name in known else [one for one in known if one.startswith(name)]
+    match found:
+        case [one]:
+            return sessions / one
+        case []:
+            raise UserError(f"there is no session {name!r}: `agentscope sessions` lists those that there are")
+        case _:
+            raise UserError(f"{len(found)} sessions begin with {name!r}: {', '.join(found[:5])} …")
