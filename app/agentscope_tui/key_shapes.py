@@ -54,7 +54,7 @@ _PEM_LINES = rf"(?:[A-Za-z0-9+/=]|{_PEM_BREAKS})"
 _PEM_END = "-----END [A-Z ]{0,20}PRIVATE KEY-----"
 _PEM = (
     rf"{_PEM_BREAKS}*[A-Za-z0-9+/=]{{32}}{_PEM_LINES}*(?:{_PEM_END})?",
-    rf"{_PEM_LINES}*(?:-[A-Z -]{{0,40}})?",
+    rf"{_PEM_LINES}*(?:\\|-[A-Za-z -]{{0,40}})?",
 )
 _SCHEMES = ("Bearer", "bearer", "BEARER")
 _AWS_NAMES = ("secret_access_key", "SECRET_ACCESS_KEY", "secretAccessKey", "SecretAccessKey")

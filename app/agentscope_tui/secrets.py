@@ -110,6 +110,10 @@ class Masker:
 
     def spans(self, text: str, start: int = 0) -> list[tuple[int, int]]:
         """The secrets that begin at `start` or later, as `(start, end)`, in order and apart."""
+        return _merged([*self.known_in(text, start), *self.keys_in(text, start)])
+
+    def known_in(self, text: str, start: int = 0) -> list[tuple[int, int]]:
+        """Where the known values that begin at `start` or later are."""
         if len(text) < SHORTEST:
             return []
         found: list[tuple[int, int]] = []
@@ -118,9 +122,13 @@ class Masker:
             while place >= 0:
                 found.append((place, place + len(form)))
                 place = text.find(form, place + 1)
-        if may_hold_key(text):
-            found += (_secret_of(match) for match in whole_key().finditer(text, start))
-        return found if len(found) < 2 else _merged(found)
+        return found
+
+    def keys_in(self, text: str, start: int = 0) -> list[tuple[int, int]]:
+        """Where the keys of well-known shapes are whose heads begin at `start` or later, in order and apart."""
+        if len(text) < SHORTEST or not may_hold_key(text):
+            return []
+        return [_secret_of(match) for match in whole_key().finditer(text, start)]
 
     def open_tail(self, text: str, start: int) -> int:
         """Where, from `start` on, the end of the text may be the beginning of a secret; else its length."""
@@ -148,6 +156,8 @@ class MaskedStream:
         self._masker = masker
         self._before = ""
         self._held = ""
+        self._keys_told = 0
+        """Where in `_before` the last key ends: what stands in a key begins no other."""
 
     def take(self, piece: str) -> str:
         """What can be told of the text up to the end of this piece."""
@@ -160,7 +170,9 @@ class MaskedStream:
     def _told(self, piece: str, *, last: bool) -> str:
         start = len(self._before)
         text = self._before + self._held + piece
-        spans = self._masker.spans(text, max(0, start - _CONTEXT))
+        context = max(0, start - _CONTEXT)
+        keys = self._masker.keys_in(text, max(context, self._keys_told))
+        spans = _merged([*self._masker.known_in(text, context), *keys])
         end = len(text) if last else self._masker.open_tail(text, start)
         for span in () if last else reversed(spans):
             if span[1] < end:
@@ -170,7 +182,10 @@ class MaskedStream:
         if len(text) - end > LONGEST_HELD:
             end = len(text)
         self._held = text[end:]
-        self._before = text[max(0, end - _CONTEXT - _EDGE) : end]
+        dropped = max(0, end - _CONTEXT - _EDGE)
+        self._before = text[dropped:end]
+        told = [last for _, last in keys if last <= end]
+        self._keys_told = max(0, (told[-1] if told else self._keys_told) - dropped)
         return _without(text, spans, start, end)
 
 
@@ -216,6 +231,8 @@ def _secret_of(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    if len(spans) < 2:
+        return spans
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start < merged[-1][1]:

@@ -83,7 +83,7 @@ async def test_a_browser_shows_rows_and_a_key_opens_one(watched: Watched, tmp_pa
         await page.locator("body[data-copied*='paused after call #1']").wait_for(state="attached")
 
         await page.keyboard.press("Control+q")
-        await watched.until("quit?")
+        await watched.until("a key answers")
         await page.keyboard.press("y")
         await page.get_by_text("agentscope has ended here.").wait_for()
         await wait_until(lambda: served.pages == [], "the app ends", seconds=30)

@@ -11,7 +11,7 @@ import uuid
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentscope_tui.secrets import LONGEST_HELD, Masker, secret_values
@@ -238,7 +238,21 @@ PIECES = st.lists(
         [
             *(head for head, _ in KEYS.values()),
             *(secret[:30] for _, secret in KEYS.values()),
-            *("abcdefgh", "abcd", "efgh", " ", "\n", "-", "A1", "x", "\\n", "sk-", '"'),
+            *(
+                "abcdefgh",
+                "abcd",
+                "efgh",
+                " ",
+                "\n",
+                "-",
+                "A1",
+                "x",
+                "\\n",
+                "\\",
+                "sk-",
+                '"',
+                "Proc-Type: 4,ENC",
+            ),
         ]
     ),
     max_size=12,
@@ -246,6 +260,11 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.integers(1, 40))
+@example(["-----BEGIN RSA PRIVATE KEY-----", "ncpv34ZcWRO9diU6PsKUguph" * 2, "\\n"], 1)
+@example(["-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n", "ncpv34ZcWRO9diU6PsKUguph" * 2], 1)
+@example(
+    ["sk-T3utsKNWcS2Hdsal5LOW4LMM-----BEGIN RSA PRIVATE KEY-----", "F9KAY3MyCDUszJyuY2FCltjKLf6u11", "sk-"], 1
+)
 def test_pieces_are_masked_as_the_whole_is(parts: list[str], size: int) -> None:
     masker, text = Masker(["abcdefgh", "cdefghijk"]), "".join(parts)
     assert in_pieces(masker, text, size) == masker.mask(text)

@@ -3,8 +3,11 @@
 import asyncio
 import os
 import resource
+import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from signal import SIGHUP, SIGINT, SIGQUIT
 
 import pytest
 from tool_rig import Marked, Shell, Sink, until
@@ -165,6 +168,16 @@ async def test_files_that_may_not_be_opened_are_the_commands_own_affair(shell: S
     assert shell.sink.bytes() == b"Too many open files\n64\n0\n"
 
 
+@pytest.fixture
+def in_the_background() -> Iterator[None]:
+    """As a shell's `&` and `nohup` start a program: with some signals ignored."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (SIGINT, SIGQUIT, SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("in_the_background")
 async def test_a_command_inherits_nothing_but_its_output(shell: Shell, folder: Path) -> None:
     await shell("ls /proc/self/fd; grep -E 'Sig(Blk|Ign)' /proc/self/status")
     lines = shell.sink.bytes().decode().split()
