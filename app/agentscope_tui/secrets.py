@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from agentscope_tui.key_shapes import begun_key, may_hold_key, whole_key
+from agentscope_tui.key_shapes import begun_key, may_end_in_key, may_hold_key, whole_key
+from agentscope_tui.text_sieve import Sieve
 
 MASK = "***"
 SHORTEST = 8
@@ -24,6 +25,10 @@ _CONTEXT = 96
 """Characters before a piece that may be the head of a key in it."""
 _EDGE = 8
 """Characters before a head that tell whether it begins there."""
+_LONG = 4096
+"""Characters of a text in which a sieve finds nothing faster than the known values are looked for."""
+_SIEVED = 24
+"""Characters of a known value that its sieve looks for."""
 _CREDENTIAL = re.compile(
     r"(^|_)(APIKEY|KEYS?|TOKENS?|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|PAT)(_|$)",
     re.IGNORECASE,
@@ -54,6 +59,7 @@ class Masker:
         self._values: frozenset[str] = frozenset()
         self._forms: list[str] = []
         self._by_first: dict[str, list[str]] = {}
+        self._sieve: Sieve | None = None
 
     def learn(self, values: Iterable[str]) -> None:
         """Mask these texts too, from now on; what is shorter than `SHORTEST` is no secret."""
@@ -68,6 +74,8 @@ class Masker:
         self._by_first = {}
         for form in self._forms:
             self._by_first.setdefault(form[0], []).append(form)
+        # The head of each is enough, and keeps the pattern small.
+        self._sieve = Sieve.of_words({form[:_SIEVED] for form in self._forms})
 
     def also(self, values: Iterable[str]) -> Masker:
         """One that masks these texts beside all that this one does now."""
@@ -114,7 +122,9 @@ class Masker:
 
     def known_in(self, text: str, start: int = 0) -> list[tuple[int, int]]:
         """Where the known values that begin at `start` or later are."""
-        if len(text) < SHORTEST:
+        if len(text) < SHORTEST or self._sieve is None:
+            return []
+        if len(text) > _LONG and not self._sieve.passes(text):
             return []
         found: list[tuple[int, int]] = []
         for form in self._forms:
@@ -125,7 +135,7 @@ class Masker:
         return found
 
     def keys_in(self, text: str, start: int = 0) -> list[tuple[int, int]]:
-        """Where the keys of well-known shapes are whose heads begin at `start` or later, in order and apart."""
+        """Where the keys of well-known shapes are whose heads begin at `start` or later; in order."""
         if len(text) < SHORTEST or not may_hold_key(text):
             return []
         return [_secret_of(match) for match in whole_key().finditer(text, start)]
@@ -133,7 +143,7 @@ class Masker:
     def open_tail(self, text: str, start: int) -> int:
         """Where, from `start` on, the end of the text may be the beginning of a secret; else its length."""
         window = max(start - _CONTEXT, len(text) - LONGEST_HELD, 0)
-        begun = begun_key().search(text, window) if may_hold_key(text[window:]) else None
+        begun = begun_key().search(text, window) if may_end_in_key(text[window:]) else None
         places = [len(text)] if begun is None else [max(_secret_of(begun)[0], start)]
         return min((*places, *self._beginnings(text, start)))
 

@@ -300,7 +300,7 @@ def _execute(wanted: dict[str, Any], out: int, err: int, source: int) -> NoRetur
             source = os.open(os.devnull, os.O_RDWR)
         for given, target in ((source, 0), (out, 1), (err, 2)):
             os.dup2(given, target)
-        # A program inherits what is ignored: Python ignores two of these, and a shell's `&` and `nohup` the others.
+        # A program inherits what is ignored: Python ignores two of these, `&` and `nohup` the others.
         for signum in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
             signal.signal(signum, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())

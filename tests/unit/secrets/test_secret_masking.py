@@ -238,30 +238,21 @@ PIECES = st.lists(
         [
             *(head for head, _ in KEYS.values()),
             *(secret[:30] for _, secret in KEYS.values()),
-            *(
-                "abcdefgh",
-                "abcd",
-                "efgh",
-                " ",
-                "\n",
-                "-",
-                "A1",
-                "x",
-                "\\n",
-                "\\",
-                "sk-",
-                '"',
-                "Proc-Type: 4,ENC",
-            ),
+            *("abcdefgh", "abcd", "efgh", " ", "\n", "-", "A1", "x", "\\n", "\\", "sk-", '"'),
+            "Proc-Type: 4,ENC",
         ]
     ),
     max_size=12,
 )
 
 
+PEM = "-----BEGIN RSA PRIVATE KEY-----"
+BASE64 = "ncpv34ZcWRO9diU6PsKUguph"
+
+
 @given(PIECES, st.integers(1, 40))
-@example(["-----BEGIN RSA PRIVATE KEY-----", "ncpv34ZcWRO9diU6PsKUguph" * 2, "\\n"], 1)
-@example(["-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n", "ncpv34ZcWRO9diU6PsKUguph" * 2], 1)
+@example([PEM, BASE64 * 2, "\\n"], 1)
+@example([PEM, "\nProc-Type: 4,ENCRYPTED\n\n", BASE64 * 2], 1)
 @example(
     ["sk-T3utsKNWcS2Hdsal5LOW4LMM-----BEGIN RSA PRIVATE KEY-----", "F9KAY3MyCDUszJyuY2FCltjKLf6u11", "sk-"], 1
 )
