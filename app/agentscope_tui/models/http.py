@@ -11,16 +11,15 @@ import asyncio
 import json
 import logging
 import os
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from functools import cache
 from typing import Any, cast
 
 import httpx
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.models import failures
+from agentscope_tui.models.client_pool import new_client, shared_client
 from agentscope_tui.models.endpoint import Endpoint
 from agentscope_tui.models.event_stream import EventStream, Head, Item
 from agentscope_tui.models.wire_log import WireLog
@@ -28,8 +27,6 @@ from agentscope_tui.models.wire_log import WireLog
 # It logs whole URLs, and the query of one may hold a key.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
-_POOL = 5.0
-_WRITE = 60.0
 _QUEUE = 64
 """Chunks that wait for the reader before the pump stops reading."""
 _LARGEST_LIST = 16 * 1024 * 1024
@@ -39,7 +36,7 @@ _TO_CLOSE = 2.0
 
 
 class HttpClient:
-    """The connections to one endpoint."""
+    """The calls of one model to its endpoint, through connections that may be shared."""
 
     def __init__(self, endpoint: Endpoint, *, model: str) -> None:
         """`model` is the name that the error about an unknown model shows.
@@ -53,13 +50,14 @@ class HttpClient:
         except httpx.InvalidURL as error:
             raise UserError(f"the base URL cannot be used ({error}): correct --base-url") from error
         try:
-            self._client = _new_client(endpoint.timeouts.connect)
+            self._shared = shared_client(endpoint.timeouts.connect)
         except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
             raise UserError(
                 f"the environment's proxy or certificates cannot be used ({error}): "
                 "correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or SSL_CERT_FILE"
             ) from error
         self._pumps: set[_Pump] = set()
+        self._closed = False
 
     @asynccontextmanager
     async def post(
@@ -72,13 +70,13 @@ class HttpClient:
             ModelError: no connection, an error status, a redirect; later, from the stream: a time limit,
                 a lost connection, an answer that is no event stream.
         """
-        request = self._client.build_request(
+        request = self._shared.client.build_request(
             "POST",
             self._url,
             content=json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
             headers={"content-type": "application/json", **endpoint.headers},
         )
-        pump = _Pump(self._client, request, endpoint, wire)
+        pump = _Pump(self._shared.client, request, endpoint, wire)
         self._pumps.add(pump)
         pump.task.add_done_callback(lambda task: self._pumps.discard(pump))
         try:
@@ -89,10 +87,12 @@ class HttpClient:
             await pump.close()
 
     async def aclose(self) -> None:
-        """Cut every response that still runs, and close all connections."""
+        """Cut every response that still runs, and leave the connections to others that use them."""
         for pump in list(self._pumps):
             await pump.close()
-        await self._client.aclose()
+        if not self._closed:
+            self._closed = True
+            await self._shared.leave()
 
 
 class _Pump:
@@ -186,7 +186,7 @@ async def get_json(endpoint: Endpoint, seconds: float) -> Any:
     try:
         async with (
             asyncio.timeout(seconds),
-            _new_client(seconds) as client,
+            new_client(seconds) as client,
             client.stream(
                 "GET", endpoint.models_url, headers={"accept": "application/json", **endpoint.headers}
             ) as response,
@@ -209,22 +209,6 @@ async def get_json(endpoint: Endpoint, seconds: float) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise failures.malformed(endpoint, "answered without JSON", text) from None
-
-
-def _new_client(connect: float) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
-        verify=_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
-        timeout=httpx.Timeout(connect=connect, pool=_POOL, write=_WRITE, read=None),
-        headers={"accept": "text/event-stream", "user-agent": "agentscope"},
-        # No proxy leads back to this machine, even where NO_PROXY does not say so.
-        mounts={f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
-    )
-
-
-@cache
-def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """The certificates that are trusted; reading them takes long enough to be felt with each session."""
-    return httpx.create_ssl_context()
 
 
 def _failure(endpoint: Endpoint, error: Exception) -> Exception:

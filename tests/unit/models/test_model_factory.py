@@ -16,7 +16,9 @@ from fakes.raw_server import RawServer, says
 
 @pytest.mark.parametrize("name", ["", "gpt-5", "openai", "openai:", "scripted:", ":x"])
 def test_what_is_no_model(name: str) -> None:
-    with pytest.raises(UsageError, match=r"use --model PROVIDER:NAME .* or --model scripted:FILE"):
+    with pytest.raises(
+        UsageError, match=r"use --model PROVIDER:NAME .* --model scripted:FILE or --model replay:SESSION"
+    ):
         open_model(name)
 
 
@@ -42,7 +44,7 @@ def test_a_url_that_only_the_client_refuses() -> None:
         open_model("openai:m", base_url="http://1.2.3.999/v1")
 
 
-def test_a_proxy_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "gopher://proxy.test")
     with pytest.raises(UserError, match="ALL_PROXY"):
         open_model("openai:m", base_url="http://x.test")
@@ -62,11 +64,13 @@ async def test_only_openai_itself_gets_its_newer_name_for_the_limit() -> None:
     ]
 
 
-def test_models_are_named_as_the_user_named_them(tmp_path: Path) -> None:
+async def test_models_are_named_as_the_user_named_them(tmp_path: Path) -> None:
     script = tmp_path / "s.yaml"
     script.write_text("scripts: [{replies: [{text: hi}]}]")
-    assert open_model("openai:a/b:free", base_url="http://x.test").name == "openai:a/b:free"
-    assert open_model(f"scripted:{script}").name == f"scripted:{script}"
+    for name, url in (("openai:a/b:free", "http://x.test"), (f"scripted:{script}", None)):
+        model = open_model(name, base_url=url)
+        assert model.name == name
+        await model.aclose()
 
 
 def test_importing_the_factory_is_cheap() -> None:

@@ -100,9 +100,11 @@ def test_mistakes_are_told_with_their_place(folders: Folders, text: str, words: 
         folders.load()
 
 
-def test_a_model_gets_the_key_of_its_provider(folders: Folders) -> None:
+async def test_a_model_gets_the_key_of_its_provider(folders: Folders) -> None:
     config = folders.load(GROQ_API_KEY="k")
-    assert model_of(config, "groq:m").name == "groq:m"
+    model = model_of(config, "groq:m")
+    assert model.name == "groq:m"
+    await model.aclose()
     with pytest.raises(UserError, match="Mistral AI needs a key: set MISTRAL_API_KEY"):
         model_of(config, "mistral:m")
 
