@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 
 from .safe_text import safe_text
+from .sgr import PLAIN, Look, apply
 
 _SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
 _SGR_OR_MOVE = re.compile(r"\x1b\[([0-9;:]{0,64})m|\x1b\[(?:[0-9]{0,3}[A-G]|[012]?K|0?J)")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")
 _UNFINISHED = re.compile(r"\x1b(\[[0-9;:]{0,64})?\Z")
-
-_FLAGS = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: "strike"}
-_FLAGS_OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("reverse",), 29: ("strike",)}
-
-
-class _Look(NamedTuple):
-    color: str | None = None
-    background: str | None = None
-    flags: frozenset[str] = frozenset()
-
-
-_PLAIN = _Look()
 
 
 class AnsiDecoder:
@@ -42,14 +30,14 @@ class AnsiDecoder:
     def __init__(self, *, keep: str = "", moves: bool = False) -> None:
         self._keep = re.compile(f"([{re.escape(keep)}])") if keep else None
         self._sequence = _SGR_OR_MOVE if moves else _SGR
-        self._look = _PLAIN
+        self._look = PLAIN
         self._style: Style | None = None
         self._rest = ""
 
     @property
     def is_plain(self) -> bool:
         """No colour is on and no sequence is unfinished."""
-        return self._look is _PLAIN and not self._rest
+        return self._look is PLAIN and not self._rest
 
     def feed(self, text: str) -> list[Segment]:
         """The pieces of the next chunk; style None is the default."""
@@ -94,74 +82,15 @@ class AnsiDecoder:
 
 
 @lru_cache(maxsize=1024)
-def _applied(look: _Look, parameters: str) -> tuple[_Look, Style | None]:
+def _applied(look: Look, parameters: str) -> tuple[Look, Style | None]:
     """The look after a sequence, and its style."""
-    changed = _apply(look, parameters)
+    changed = apply(look, parameters)
     return changed, _style(changed)
 
 
-def _apply(look: _Look, parameters: str) -> _Look:
-    color, background, flags = look
-    codes = _codes(parameters)
-    while codes:
-        code = codes.pop(0)
-        if code == 0:
-            color, background, flags = _PLAIN
-        elif code in _FLAGS:
-            flags |= {_FLAGS[code]}
-        elif code in _FLAGS_OFF:
-            flags -= {*_FLAGS_OFF[code]}
-        elif 30 <= code <= 37 or 90 <= code <= 97:
-            color = _indexed(code)
-        elif 40 <= code <= 47 or 100 <= code <= 107:
-            background = _indexed(code - 10)
-        elif code == 39:
-            color = None
-        elif code == 49:
-            background = None
-        elif code in (38, 48):
-            chosen = _extended(codes)
-            color, background = (chosen, background) if code == 38 else (color, chosen)
-    changed = _Look(color, background, flags)
-    return _PLAIN if changed == _PLAIN else changed
-
-
-def _codes(parameters: str) -> list[int]:
-    """The numbers of a sequence. Colons join what belongs together: `4:3` is a kind of underline,
-    `38:2::1:2:3` a colour with a colour space, which is left out."""
-    codes: list[int] = []
-    for parameter in parameters.split(";"):
-        first, *rest = [int(part or 0) for part in parameter.split(":")]
-        if first == 4 and rest:
-            codes.append(4 if rest[0] else 24)
-        elif rest and rest[0] == 2 and len(rest) > 4:
-            codes += [first, 2, *rest[2:5]]
-        else:
-            codes += [first, *rest]
-    return codes
-
-
-def _indexed(code: int) -> str:
-    return f"color({code - 30 if code < 90 else code - 82})"
-
-
-def _extended(codes: list[int]) -> str | None:
-    """Takes the colour that follows a 38 or 48 from the front of `codes`."""
-    match codes:
-        case [5, number, *_]:
-            del codes[:2]
-            return f"color({number})" if number < 256 else None
-        case [2, red, green, blue, *_]:
-            del codes[:4]
-            return f"#{red:02x}{green:02x}{blue:02x}" if max(red, green, blue) < 256 else None
-        case _:
-            codes.clear()
-            return None
-
-
 @lru_cache(maxsize=1024)
-def _style(look: _Look) -> Style | None:
-    if look == _PLAIN:
+def _style(look: Look) -> Style | None:
+    if look == PLAIN:
         return None
     color, background, flags = look
     if color is not None and color == background:
