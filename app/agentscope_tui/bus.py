@@ -78,7 +78,16 @@ class EventBus:
         stamped = masked_event(event, self._masker).model_copy(
             update={"seq": self._seq, "at": self._clock.now(), "session_id": self.session_id}
         )
-        self._keep(cast(SessionEvent, stamped))
+        self._hand_on(cast(SessionEvent, stamped))
+        return stamped
+
+    def repeat(self, event: SessionEvent) -> None:
+        """Hand on an event that another bus has numbered and masked: of the same session, elsewhere."""
+        self._seq = event.seq
+        self._hand_on(event)
+
+    def _hand_on(self, event: SessionEvent) -> None:
+        self._keep(event)
         if not self._delivering:
             self._delivering = True
             try:
@@ -86,7 +95,6 @@ class EventBus:
                     self._deliver(self._undelivered.popleft())
             finally:
                 self._delivering = False
-        return stamped
 
     def _keep(self, event: SessionEvent) -> None:
         self._tail.append(event)

@@ -70,7 +70,13 @@ def test_events_on_standard_output_are_all_there_is(tmp_path: Path):
         (["--row", "1"], 1, "user_prompt"),
         (["--row", "0", "--grader", "numeric"], 1, "reward (numeric): error"),
         (["--row", "0", "--row", "2"], 0, "hello"),
-        (["--offset", "1"], 1, "hello"),
+        (["--offset", "1"], 1, "✓ row 2  1 call"),
+        (["--offset", "1"], 1, "✗ row 1"),
+        (["--rows", "0,2-"], 0, "2 done · 0 failed"),
+        (["--rows", "3"], 2, "valid rows are 0 to 2"),
+        (["--rows", "0", "--row", "1"], 2, "use --rows for a run with results"),
+        (["--concurrency", "0"], 2, "'0' is not a number from 1 up"),
+        (["--row", "0", "--row", "2", "--n", "2"], 0, "hello"),
         (["--row", "0", "--events", "no/such/folder"], 1, "cannot write events to no/such/folder"),
     ],
 )
@@ -88,7 +94,7 @@ def test_a_server_that_cannot_be_reached_fails_the_row(tmp_path: Path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        done = run(tmp_path, str(rows), "--model", "openai:any", "--base-url", url)
+        done = run(tmp_path, str(rows), "--model", "openai:any", "--base-url", url, "--row", "0")
     assert done.returncode == 1
     assert url in done.stdout
     assert "turn 1 failed" in done.stdout
@@ -105,7 +111,7 @@ def test_ctrl_c_ends_in_order_and_kills_the_tools(tmp_path: Path):
     rows = write_rows(tmp_path, {"user_prompt": "wait"})
     model = write_script(tmp_path, bash("setsid sleep 98771 & sleep 98772"))
     process = subprocess.Popen(
-        [COMMAND, "run", str(rows), "--model", model],
+        [COMMAND, "run", str(rows), "--model", model, "--row", "0"],
         cwd=tmp_path,
         env=environment(tmp_path),
         stdout=subprocess.PIPE,

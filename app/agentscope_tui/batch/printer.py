@@ -73,7 +73,7 @@ class TranscriptPrinter:
             case Submitted(call_id=""):
                 self._block("answer", event.answer)
             case AgentNote():
-                self._line(f"  · {event.text}")
+                self._line(f"  · {event.title}: {event.text}" if event.title else f"  · {event.text}")
             case LimitReached() | Interrupted():
                 self._line(f"  ! {event.reason or 'interrupted'}")
             case RetryScheduled():

@@ -3,95 +3,197 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from agentscope_tui import __version__
+from agentscope_tui.batch.batch import Batch, Executor, Progress
+from agentscope_tui.batch.local import LocalExecutor
 from agentscope_tui.batch.printer import TranscriptPrinter
+from agentscope_tui.batch.results import Key, RolloutResult
+from agentscope_tui.batch.rollout import Job
+from agentscope_tui.batch.run_folder import SESSIONS, RunFolder, RunInfo, newest_like
+from agentscope_tui.batch.selection import selected
+from agentscope_tui.batch.summary import conclusion, summary
+from agentscope_tui.bus import Callback
+from agentscope_tui.clock import Clock
 from agentscope_tui.config import Config
 from agentscope_tui.datasets.dataset import Dataset
-from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.event_lines import event_to_json
 from agentscope_tui.events import SessionEvent
-from agentscope_tui.options import Options
+from agentscope_tui.folders import open_state_dir, runs_dir
+from agentscope_tui.options import Options, RunOptions
 from agentscope_tui.printable import printable
+from agentscope_tui.progress import progress_bar
+from agentscope_tui.run_display import RunDisplay
 from agentscope_tui.session.launch import Launcher, open_rows
-from agentscope_tui.session.state import SessionState
 
-Show = Callable[[SessionEvent], None]
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+FAILED, STOPPED_BY_ERROR, INTERRUPTED = 1, 3, 130
+"""Exit codes: a rollout failed; an error that all would meet ended the run; ctrl+c did, as shells have it."""
 
 
-def run_rows(config: Config, options: Options) -> int:
-    """Run the rows one after the other; 0 when all were done, 1 when some row failed with an error.
+def run_rows(config: Config, options: RunOptions) -> int:
+    """Run the rows; gives the exit code.
 
     Raises:
-        UserError: dataset, row, model or grader cannot be had.
+        UserError: dataset, row, model or grader cannot be had, or the run's folder cannot be used.
     """
-    launcher, dataset = open_rows(config, options)
-    try:
-        return asyncio.run(_run_and_close(launcher, dataset, options))
-    except asyncio.CancelledError:
-        return INTERRUPTED
+    sessions = None if options.out is None else options.out / SESSIONS
+    launcher, dataset = open_rows(config, Options(options.dataset), sessions=sessions)
+    return asyncio.run(_run_and_close(config, launcher, dataset, options))
 
 
-async def _run_and_close(launcher: Launcher, dataset: Dataset, options: Options) -> int:
+async def _run_and_close(config: Config, launcher: Launcher, dataset: Dataset, options: RunOptions) -> int:
     try:
-        return await _run(launcher, dataset, options)
+        return await _run(config, launcher, dataset, options)
     finally:
         dataset.close()
         await launcher.aclose()
 
 
-async def _run(launcher: Launcher, dataset: Dataset, options: Options) -> int:
-    loop = asyncio.get_running_loop()
-    main = asyncio.current_task()
-    assert main is not None
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, main.cancel)
+async def _run(config: Config, launcher: Launcher, dataset: Dataset, options: RunOptions) -> int:
     await _refuse_unconfined(launcher)
     if guesses := dataset.columns.guesses:
         print(f"agentscope: columns: {printable(guesses)}", file=sys.stderr)
-    failed = False
-    with _output(options) as shows:
-        for row in _rows(dataset, options):
-            if isinstance(row, RowError):
-                print(f"agentscope: {printable(str(row))}", file=sys.stderr)
-                failed = True
-            else:
-                failed |= not await _run_row(launcher, row, shows)
-    return 1 if failed else 0
+    rows = selected(dataset, options.rows, lambda: _scan(dataset))
+    keys = [(index, rollout) for index in rows for rollout in range(options.rollouts)]
+    with _folder(config, launcher, options) as folder, _watchers(options) as watchers:
+        due = keys if folder is None else [*folder.due(keys, retry_failed=options.retry_failed)]
+        results = {} if folder is None else {key: folder.results[key] for key in {*keys} - {*due}}
+        progress = Progress(len(keys), results.values())
+        labels = {} if folder is None else {"run": folder.info.name}
+        executor = await _executor(config, launcher, options, watchers, labels)
+        display = RunDisplay(progress, options)
+
+        def keep(result: RolloutResult) -> None:
+            results[result.key] = result
+            if folder is not None:
+                folder.add(result)
+            display.ended(result)
+
+        batch = Batch(_jobs(dataset, due), executor, progress, concurrency=options.concurrency, keep=keep)
+        with _stopping(batch, display), display.shown():
+            await _run_batch(batch, executor)
+    path = None if folder is None else folder.path
+    if options.as_json:
+        print(json.dumps(summary(progress, results.values(), path), indent=2))
+    elif not options.transcript:
+        out = sys.stderr if options.events == "-" else sys.stdout
+        print("\n".join(conclusion(progress, path)), file=out)
+    sys.stdout.flush()
+    if batch.fatal:
+        print(f"agentscope: stopped: {printable(batch.stopped_by)}", file=sys.stderr)
+        return STOPPED_BY_ERROR
+    if batch.stopped_by:
+        return INTERRUPTED
+    return FAILED if progress.failed else 0
 
 
-def _rows(dataset: Dataset, options: Options) -> Iterator[Task | RowError]:
-    if options.rows:
-        yield from [dataset.row(index) for index in options.rows]
-        return
-    dataset.scan(threading.Event(), lambda count: None)
-    for position in range(len(dataset)):
-        yield dataset.row_at(position)
+async def _executor(
+    config: Config,
+    launcher: Launcher,
+    options: RunOptions,
+    watchers: Sequence[Callable[[], Callback]],
+    labels: Mapping[str, object],
+) -> Executor:
+    """What runs the sessions: this process, or a cluster."""
+    if options.engine == "local":
+        return LocalExecutor(launcher, watchers=watchers, labels=labels)
+    from agentscope_tui.batch import ray_engine
+
+    print("agentscope: connecting to Ray …", file=sys.stderr)
+    ray_engine.connect(options.engine.partition(":")[2])
+    return ray_engine.RayExecutor(
+        ray_engine.setup_of(config, launcher),
+        launcher.sessions,
+        workers=min(ray_engine.worker_count(), options.concurrency),
+        concurrency=options.concurrency,
+        watchers=watchers,
+        labels=labels,
+    )
 
 
-async def _run_row(launcher: Launcher, task: Task, shows: list[Show]) -> bool:
-    """Run one row to its end; whether it was done without an error."""
-    state = SessionState()
+def _scan(dataset: Dataset) -> None:
+    with progress_bar() as tell:
+        dataset.scan(threading.Event(), lambda count: tell(0, None, f"counting rows: {count:,}"))
+
+
+async def _run_batch(batch: Batch, executor: Executor) -> None:
     try:
-        async with aclosing(await launcher.open(task, patient=False)) as opened:
-            for callback in (state.apply, *shows):
-                opened.bus.subscribe(callback)
-            await opened.start()
-            await opened.session.settled()
-    except UserError as error:
-        print(f"agentscope: row {task.index}: {printable(str(error))}", file=sys.stderr)
-        return False
-    return state.outcome == "completed" and state.grade_error is None and state.status != "failed"
+        await batch.run()
+    finally:
+        await executor.aclose()
+
+
+def _jobs(dataset: Dataset, keys: list[Key]) -> Iterator[Job]:
+    for index, rollout in keys:
+        yield Job(dataset.row(index), rollout)
+
+
+@contextmanager
+def _stopping(batch: Batch, display: RunDisplay) -> Iterator[None]:
+    """ctrl+c once lets what runs come to its end, twice interrupts it; SIGTERM interrupts it at once."""
+    loop = asyncio.get_running_loop()
+
+    def on_interrupt() -> None:
+        if batch.stopped_by or display.options.transcript:
+            batch.interrupt("interrupted")
+        else:
+            batch.finish("interrupted")
+            display.say("no more rows are taken, the running ones come to their end: ctrl+c again ends them")
+
+    loop.add_signal_handler(signal.SIGINT, on_interrupt)
+    loop.add_signal_handler(signal.SIGTERM, partial(batch.interrupt, "ended by a signal"))
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
+@contextmanager
+def _folder(config: Config, launcher: Launcher, options: RunOptions) -> Iterator[RunFolder | None]:
+    """The folder that keeps the results; None for single rows that are only looked at."""
+    if options.transcript and options.out is None:
+        yield None
+        return
+    folder = _open_folder(config, launcher, options)
+    try:
+        yield folder
+    finally:
+        folder.close()
+
+
+def _open_folder(config: Config, launcher: Launcher, options: RunOptions) -> RunFolder:
+    now = Clock().now()
+    dataset = launcher.dataset
+    info = RunInfo(
+        name=options.out.name if options.out else f"{now:%Y%m%d-%H%M%S}-{dataset.stem}",
+        version=__version__,
+        created=now,
+        dataset=str(dataset),
+        dataset_identity=launcher.identity,
+        runner=launcher.runner,
+        model=launcher.model_name,
+        rollouts=options.rollouts,
+        settings=config.chosen(),
+    )
+    runs = runs_dir(open_state_dir(config.environ))
+    if options.out is not None:
+        path = options.out
+    elif options.goes_on:
+        path = newest_like(info, runs)
+    else:
+        path = runs / info.name
+    return RunFolder(path, info, goes_on=options.goes_on)
 
 
 async def _refuse_unconfined(launcher: Launcher) -> None:
@@ -103,15 +205,17 @@ async def _refuse_unconfined(launcher: Launcher) -> None:
 
 
 @contextmanager
-def _output(options: Options) -> Iterator[list[Show]]:
-    """Where a run shows itself: a transcript, or events as JSON lines, or both when these go to a file."""
+def _watchers(options: RunOptions) -> Iterator[Sequence[Callable[[], Callback]]]:
+    """Who sees the events of each session, made anew for each: a transcript, or events as JSON lines, or both
+    when these go to a file."""
+    transcript = [lambda: TranscriptPrinter(sys.stdout)] if options.transcript else []
     if options.events is None:
-        yield [TranscriptPrinter(sys.stdout)]
+        yield transcript
     elif options.events == "-":
-        yield [_event_writer(sys.stdout)]
+        yield [lambda: _event_writer(sys.stdout)]
     else:
         with _opened(options.events) as file:
-            yield [TranscriptPrinter(sys.stdout), _event_writer(file)]
+            yield [*transcript, lambda: _event_writer(file)]
 
 
 def _opened(path: str) -> TextIO:
@@ -121,7 +225,7 @@ def _opened(path: str) -> TextIO:
         raise UserError(f"cannot write events to {path}: {error.strerror}") from error
 
 
-def _event_writer(out: TextIO) -> Show:
+def _event_writer(out: TextIO) -> Callback:
     def write(event: SessionEvent) -> None:
         out.write(event_to_json(event) + "\n")
         out.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -131,14 +132,20 @@ def load_script(file: Path) -> ScriptFile:
     Raises:
         UsageError: it cannot be read, is not YAML, or has something that the format does not allow.
     """
-    from agentscope_tui.yaml_file import parse_yaml
-
     try:
         content = file.read_bytes()
     except OSError as error:
         raise ScriptError(
             f"cannot read the script {file} ({error.strerror}): scripted: takes the path of a YAML file"
         ) from error
+    return _checked(content, file)
+
+
+@lru_cache(maxsize=8)
+def _checked(content: bytes, file: Path) -> ScriptFile:
+    """Thousands of sessions may play the same script, and YAML is slow to read."""
+    from agentscope_tui.yaml_file import parse_yaml
+
     try:
         return ScriptFile.model_validate(parse_yaml(content, str(file)))
     except ValidationError as error:

@@ -10,17 +10,19 @@ from pathlib import Path
 
 
 class LineFile:
-    """A new file, for the user's eyes only. `size` is that of its whole lines, in bytes."""
+    """A file for the user's eyes only. `size` is that of its whole lines, in bytes."""
 
-    def __init__(self, path: Path) -> None:
-        """Creates the file.
+    def __init__(self, path: Path, *, goes_on: bool = False) -> None:
+        """Creates the file. With `goes_on` it may be there already: what is appended follows its last whole
+        line.
 
         Raises:
-            OSError: it is there already, or cannot be made.
+            OSError: it is there already and should not, or cannot be made.
         """
-        self.size = 0
+        self.size = _whole_lines(path) if goes_on else 0
         self._path = path
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        new = 0 if goes_on else os.O_EXCL
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | new | os.O_CLOEXEC, 0o600)
         # Whatever the umask is.
         os.fchmod(self._descriptor, 0o600)
 
@@ -60,3 +62,12 @@ class LineFile:
 
     def close(self) -> None:
         os.close(self._descriptor)
+
+
+def _whole_lines(path: Path) -> int:
+    """How many bytes of the file are whole lines."""
+    try:
+        with path.open("rb") as file:
+            return sum(len(line) for line in file if line.endswith(b"\n"))
+    except FileNotFoundError:
+        return 0

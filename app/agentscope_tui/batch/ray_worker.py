@@ -1,0 +1,143 @@
+"""What runs on a Ray worker: sessions like any other, whose events go to the driver as they happen.
+
+Keys are the worker's own: they come from its environment and its user's settings file, never with a job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentscope_tui.batch.elsewhere import pack
+from agentscope_tui.config import KeptSettings, load_settings
+from agentscope_tui.datasets.task import Task
+from agentscope_tui.errors import UserError
+from agentscope_tui.event_lines import event_to_json
+from agentscope_tui.events import SessionEvent
+from agentscope_tui.session.launch import Launcher
+from agentscope_tui.session.session import Session
+
+FLUSH = 1 / 30
+"""Seconds for which events are joined before they are sent."""
+_CHUNK = 1 << 20
+
+Piece = tuple[str, Any]
+"""What comes from a worker: `opened` (id, meta.json), `events` (lines), `files` (part of a tar file),
+`refused` (why there is no session)."""
+
+
+@dataclass(frozen=True)
+class WorkerSetup:
+    """What a worker needs to know: the driver's settings without its secrets, and what is run."""
+
+    flags: dict[str, object]
+    settings: dict[str, Any]
+    variables: dict[str, str]
+    """The driver's own AGENTSCOPE_ variables: settings, never keys."""
+    cwd: str
+    dataset: str
+    identity: str
+    model: str
+
+
+class Worker:
+    """One process of the cluster; many sessions at a time."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self._home = tempfile.TemporaryDirectory(prefix="agentscope-worker-")
+        environ = {**os.environ, **setup.variables, "AGENTSCOPE_HOME": self._home.name}
+        kept = KeptSettings(Path(self._home.name) / "driver", "", setup.settings)
+        config = load_settings(setup.flags, cwd=Path(setup.cwd), environ=environ, kept=kept)
+        self._launcher = Launcher(config, Path(setup.dataset), model=setup.model, identity=setup.identity)
+        self._sessions: dict[str, Session] = {}
+
+    def pid(self) -> int:
+        """This process."""
+        return os.getpid()
+
+    async def unconfined_reason(self) -> str:
+        """Why tools would run unconfined here though the user did not agree to that."""
+        return await self._launcher.unconfined_reason()
+
+    async def run(self, key: str, task: Task, labels: dict[str, object]) -> AsyncIterator[Piece]:
+        """Run a task to its end; `act` reaches it by `key` meanwhile."""
+        try:
+            opened = await self._launcher.open(task, mode="run", patient=False, labels=labels)
+        except UserError as error:
+            yield "refused", str(error)
+            return
+        events = _Outbox()
+        async with aclosing(opened):
+            opened.bus.subscribe(events)
+            self._sessions[key] = opened.session
+            yield "opened", (opened.folder.path.name, (opened.folder.path / "meta.json").read_bytes())
+            running = asyncio.create_task(_run(opened), name=f"session {key}")
+            try:
+                while lines := await events.next(running):
+                    yield "events", lines
+                if refusal := await running:
+                    yield "refused", refusal
+            finally:
+                running.cancel()
+                del self._sessions[key]
+        if lines := events.rest():
+            yield "events", lines
+        with tempfile.TemporaryFile() as packed:
+            await asyncio.to_thread(pack, opened.folder.path, packed)
+            packed.seek(0)
+            while chunk := packed.read(_CHUNK):
+                yield "files", chunk
+
+    async def act(self, key: str, name: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Do something with a session that runs here; nothing where it has ended."""
+        session = self._sessions.get(key)
+        if session is not None:
+            getattr(session, name)(*values, **named)
+
+    async def end(self, key: str, reason: str) -> None:
+        """End a session; its `run` goes on to its last piece."""
+        session = self._sessions.get(key)
+        if session is not None:
+            await session.end(reason)
+
+
+class _Outbox:
+    """Events on their way, as lines of JSON."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._news = asyncio.Event()
+
+    def __call__(self, event: SessionEvent) -> None:
+        self._lines.append(event_to_json(event))
+        self._news.set()
+
+    async def next(self, running: asyncio.Task[str]) -> bytes:
+        """What has come, joined for a moment; empty once `running` is over and all was given."""
+        news = asyncio.create_task(self._news.wait())
+        await asyncio.wait({news, running}, return_when=asyncio.FIRST_COMPLETED)
+        news.cancel()
+        if not running.done():
+            await asyncio.sleep(FLUSH)
+        return self.rest()
+
+    def rest(self) -> bytes:
+        self._news.clear()
+        lines, self._lines = self._lines, []
+        return "".join(f"{line}\n" for line in lines).encode()
+
+
+async def _run(opened: Any) -> str:
+    """Why it did not start; empty when it ran."""
+    try:
+        await opened.start()
+        await opened.session.settled()
+    except UserError as error:
+        return str(error)
+    return ""
