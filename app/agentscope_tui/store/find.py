@@ -1,10 +1,11 @@
-"""Which session a user means: by its id or the beginning of one, `last`, or a path."""
+"""Which session a user means: by its id or the beginning of one, its given name, `last`, or a path."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.store.folders import read_meta
 
 LAST = "last"
 """The newest session."""
@@ -14,7 +15,7 @@ def find_session(name: str, sessions: Path) -> Path:
     """The folder of the session that `name` names; `sessions` is the folder of session folders.
 
     Raises:
-        UserError: there is none, or several begin like that.
+        UserError: there is none, or several begin like that, or are called that.
     """
     path = Path(name).expanduser()
     if path.name == "events.jsonl" and path.is_file():
@@ -25,10 +26,17 @@ def find_session(name: str, sessions: Path) -> Path:
     if name == LAST and known:
         return sessions / known[-1]
     found = [name] if name in known else [one for one in known if one.startswith(name)]
+    how = "begin with"
+    if len(found) != 1 and (called := [one for one in known if _given_name(sessions / one) == name]):
+        found, how = called, "are called"
     match found:
         case [one]:
             return sessions / one
         case []:
             raise UserError(f"there is no session {name!r}: `agentscope sessions` lists those that there are")
         case _:
-            raise UserError(f"{len(found)} sessions begin with {name!r}: {', '.join(found[:5])} …")
+            raise UserError(f"{len(found)} sessions {how} {name!r}: {', '.join(found[:5])} …")
+
+
+def _given_name(folder: Path) -> object:
+    return read_meta(folder).get("name")

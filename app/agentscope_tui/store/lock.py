@@ -39,3 +39,24 @@ class FolderLock:
 
     def release(self) -> None:
         os.close(self._descriptor)
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process, this one or another, writes the session now; it must have begun its recording.
+
+    What cannot be found out is no: without a lock file, or on a file system that has no locks.
+    """
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        # Shared: two that ask at the same time are no writers to each other.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
