@@ -1,7 +1,8 @@
 """The recorder: a session's events as append-only JSON lines, written in batches off the loop.
 
 A batch is on disk (not synced) within 100 ms; `flush` writes at once. When writing fails the session goes
-on: the loss is told once, the events are kept in memory, up to a bound, and writing is tried again.
+on: the loss is told once, the events are kept in memory, up to a bound, and writing is tried again. A
+recording that becomes long is indexed as it grows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from agentscope_tui.event_lines import event_from_json, event_to_json
 from agentscope_tui.events import SessionEvent
+from agentscope_tui.store.indexing import Indexing
 from agentscope_tui.store.line_file import LineFile
 from agentscope_tui.store.lock import FolderLock
 
@@ -68,6 +70,7 @@ class Recorder:
         self._on_error = on_error
         self._on_resumed = on_resumed
         self._lock = FolderLock(folder)
+        self._indexing = Indexing(folder)
         try:
             self._file = LineFile(self.path)
         except OSError:
@@ -149,7 +152,10 @@ class Recorder:
             if self._failing:
                 log.error("%s lacks its end: events from number %d on", self.path, self._recorded + 1)
             self._file.close()
-            self._lock.release()
+            try:
+                await self._indexing.aclose(self._file.size)
+            finally:
+                self._lock.release()
 
     async def _write_batches(self) -> None:
         while not self._end.is_set() or self._waiting:
@@ -160,6 +166,7 @@ class Recorder:
             self._wake.clear()
             self._hurry.clear()
             failure = await self._write_waiting()
+            self._indexing.grew(self._file.size)
             async with self._written:
                 self._written.notify_all()
             if failure is None:

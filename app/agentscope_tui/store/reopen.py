@@ -25,6 +25,7 @@ from agentscope_tui.events import (
     ToolResult,
     UserMessageSent,
 )
+from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.folders import SessionFolder, read_meta
 from agentscope_tui.store.lock import FolderLock
 from agentscope_tui.store.past import PastSession
@@ -88,11 +89,20 @@ def closing_events(events: Iterable[SessionEvent]) -> list[SessionEvent]:
         still.apply(last)
     if last is None or isinstance(last, SessionEnded):
         return []
-    stamp = {"at": last.at, "session_id": last.session_id}
-    return [
-        event.model_copy(update={"seq": last.seq + number, **stamp})
-        for number, event in enumerate(still.closing(), start=1)
-    ]
+    return _stamped(still.closing(), last)
+
+
+def closing_of(state: SessionState, last: SessionEvent) -> list[SessionEvent]:
+    """The same for events that were folded into a state, of which `last` is the last."""
+    if state.status in ("ended", "failed"):
+        return []
+    closing = _closing(
+        [hold.hold for hold in state.holds],
+        state.unfinished_answers,
+        [(call.call_id, call.call, call.name) for call in state.running_calls],
+        [(steer.msg_id, steer.text) for steer in state.steers if steer.status in ("queued", "handed_over")],
+    )
+    return _stamped(closing, last)
 
 
 class _Open:
@@ -139,26 +149,50 @@ class _Open:
                 pass
 
     def closing(self) -> list[SessionEvent]:
-        holds = [Resumed(hold=hold, reason=CUT_OFF) for hold in self._holds]
-        calls = [
-            AssistantMessage(
-                call=call, text="".join(text), reasoning="".join(self._reasoning[call]), partial=True
-            )
-            for call, text in self._texts.items()
-        ]
-        tools = [
-            ToolResult(
-                call_id=started.call_id,
-                call=started.call,
-                name=started.name,
-                status="interrupted",
-                content=CUT_OFF,
-                is_error=True,
-                side_effects=True,
-                reason=CUT_OFF,
-            )
-            for started in self._tools.values()
-        ]
-        steers = [Steer(msg_id=msg_id, status="returned", text=text) for msg_id, text in self._steers.items()]
-        end = SessionEnded(status="failed", reason="agentscope ended before this session did")
-        return [*holds, *calls, *tools, *steers, end]
+        return _closing(
+            self._holds,
+            [(call, "".join(text), "".join(self._reasoning[call])) for call, text in self._texts.items()],
+            [(started.call_id, started.call, started.name) for started in self._tools.values()],
+            self._steers.items(),
+        )
+
+
+def _closing(
+    holds: Iterable[int],
+    answers: Iterable[tuple[int, str, str]],
+    tools: Iterable[tuple[str, int, str]],
+    steers: Iterable[tuple[str, str]],
+) -> list[SessionEvent]:
+    """An end for holds, answers (call, text, reasoning), tools (id, call, name) and steers (id, text)."""
+    interrupted: list[SessionEvent] = [
+        ToolResult(
+            call_id=call_id,
+            call=call,
+            name=name,
+            status="interrupted",
+            content=CUT_OFF,
+            is_error=True,
+            side_effects=True,
+            reason=CUT_OFF,
+        )
+        for call_id, call, name in tools
+    ]
+    return [
+        *(Resumed(hold=hold, reason=CUT_OFF) for hold in holds),
+        *(
+            AssistantMessage(call=call, text=text, reasoning=reasoning, partial=True)
+            for call, text, reasoning in answers
+        ),
+        *interrupted,
+        *(Steer(msg_id=msg_id, status="returned", text=text) for msg_id, text in steers),
+        SessionEnded(status="failed", reason="agentscope ended before this session did"),
+    ]
+
+
+def _stamped(events: Iterable[SessionEvent], last: SessionEvent) -> list[SessionEvent]:
+    """Events that come right after `last`."""
+    stamp = {"at": last.at, "session_id": last.session_id}
+    return [
+        event.model_copy(update={"seq": last.seq + number, **stamp})
+        for number, event in enumerate(events, start=1)
+    ]

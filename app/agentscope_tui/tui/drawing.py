@@ -12,11 +12,20 @@ from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.events import Paused
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
+from agentscope_tui.store.tape import Tape
 from agentscope_tui.tui.keymap import Keymap
 from agentscope_tui.tui.present.calls import item_of
+from agentscope_tui.tui.present.recording import (
+    last_call,
+    playing_word,
+    position_word,
+    recording_segments,
+    timeline_marks,
+)
 from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.transcript import block_of
-from agentscope_tui.tui.workspace import RowSession
+from agentscope_tui.tui.recorded_session import RecordedRow
+from agentscope_tui.tui.shown_row import ShownRow
 from agentscope_widgets.blocks import Block
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
@@ -25,11 +34,14 @@ from agentscope_widgets.output_view import OutputView
 from agentscope_widgets.safe_text import safe_line
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerItem, SteerQueue
+from agentscope_widgets.timeline_bar import TimelineBar
 from agentscope_widgets.transcript import Transcript
 
 TICK = 0.2
 """Seconds between two redraws of what only time changes."""
 STARTING = "starting …"
+OPENING = "opening the recording …"
+RECORDED = "A recording: nothing is sent from here"
 NOT_RUN = ("streaming", "proposed")
 WELCOME = "Press Enter on a row, or click it: an agent works on it, and stops after each model call.\n\n"
 FIRST_KEYS = (
@@ -61,12 +73,18 @@ class SessionDrawing:
         self._calls = screen.query_one(CallList)
         self._output = screen.query_one(OutputView)
         self._status = screen.query_one(StatusLine)
+        self._timeline = screen.query_one(TimelineBar)
+        self._marks: tuple[Tape, int] | None = None
+        """The recording whose marks the timeline shows, and how many of them."""
         self._session_pane = screen.query_one("#session-pane")
         self._output_pane = screen.query_one("#output-pane")
         self._ticked = datetime.min.replace(tzinfo=UTC)
 
-    def show(self, row: RowSession | None, index: int | None, problem: str) -> None:
+    def show(self, row: ShownRow | None, index: int | None, problem: str) -> None:
         """Draw a session anew, or say why there is none."""
+        self._timeline.display = isinstance(row, RecordedRow)
+        self._transcript.elsewhere = range(0)
+        self._marks = None
         self._output.show(None, "")
         self._output_pane.border_title = "Output"
         self._output_pane.border_subtitle = ""
@@ -80,7 +98,7 @@ class SessionDrawing:
             return
         row.state.take_changes()
         state = row.state
-        now = row.session.bus.now()
+        now = row.now()
         self._transcript.show([block_of(state, position) for position in range(len(state.entries))])
         self._calls.show([item_of(call, now) for call in state.calls])
         self._rest(row, now)
@@ -96,11 +114,11 @@ class SessionDrawing:
         columns = [Block(key="columns", title="columns", body=guesses, tone="muted")] if guesses else []
         self._transcript.show([self._welcome, task, *columns])
 
-    def update(self, row: RowSession) -> None:
+    def update(self, row: ShownRow) -> None:
         """Draw what changed since the last time."""
         state = row.state
         entries, calls = state.take_changes()
-        now = row.session.bus.now()
+        now = row.now()
         for position in sorted(entries):
             self._transcript.put(position, block_of(state, position))
         for position in sorted(calls):
@@ -109,12 +127,12 @@ class SessionDrawing:
             self._show_output(row, state.calls[self._calls.cursor])
         self._rest(row, now)
 
-    def tick(self, row: RowSession) -> None:
+    def tick(self, row: ShownRow) -> None:
         """Draw what only time changes: durations of what runs, and output that is taken in bit by bit."""
         chosen = row.state.calls[self._calls.cursor : self._calls.cursor + 1]
         if chosen and row.has_more_output(chosen[0]):
             self._show_output(row, chosen[0])
-        now = row.session.bus.now()
+        now = row.now()
         if (now - self._ticked).total_seconds() < TICK:
             return
         self._ticked = now
@@ -124,15 +142,15 @@ class SessionDrawing:
         for position, call in enumerate(state.calls):
             if call.state == "running":
                 self._calls.put(position, item_of(call, now))
-        self._status.show(segments_of(state, now, self._chosen_hold()))
+        self._show_status(row, now)
 
-    def select_call(self, row: RowSession, key: str) -> None:
+    def select_call(self, row: ShownRow, key: str) -> None:
         """Show the output of this call."""
         call = row.state.call_view(key)
         if call is not None:
             self._show_output(row, call)
 
-    def _rest(self, row: RowSession, now: datetime) -> None:
+    def _rest(self, row: ShownRow, now: datetime) -> None:
         state = row.state
         steers = [
             SteerItem(
@@ -143,10 +161,25 @@ class SessionDrawing:
         ]
         if steers != self._queue.items:
             self._queue.show(steers)
-        self._composer.placeholder = _hint(state, self._rerun_key)
-        self._status.show(segments_of(state, now, self._chosen_hold()))
+        self._composer.placeholder = RECORDED if row.session is None else _hint(state, self._rerun_key)
+        self._show_status(row, now)
 
-    def _show_output(self, row: RowSession, call: CallView) -> None:
+    def _show_status(self, row: ShownRow, now: datetime) -> None:
+        segments = segments_of(row.state, now, self._chosen_hold())
+        if isinstance(row, RecordedRow):
+            segments = [*recording_segments(row), *segments]
+            self._show_timeline(row)
+        self._status.show(segments)
+
+    def _show_timeline(self, row: RecordedRow) -> None:
+        marks = row.tape, len(row.tape.marks)
+        if marks != self._marks:
+            self._marks = marks
+            self._timeline.show_marks(timeline_marks(row.tape.marks))
+            self._transcript.elsewhere = range(1, last_call(row) + 1)
+        self._timeline.show(row.at, row.tape.last, playing_word(row), position_word(row))
+
+    def _show_output(self, row: ShownRow, call: CallView) -> None:
         self._output.placeholder = "not run yet" if call.state in NOT_RUN else "no output"
         self._output.show(row.output_of(call), call.call_id)
         self._show_facts(call)
@@ -170,8 +203,8 @@ def _key(keymap: Keymap, act: str) -> str:
 
 
 def _problem(text: str) -> Block:
-    if text == STARTING:
-        return Block(key="starting", title=STARTING, tone="accent")
+    if text == STARTING or text.startswith(OPENING):
+        return Block(key="starting", title=text, tone="accent")
     return Block(key="problem", kind="error", title="✗ this row was not opened", body=text, tone="error")
 
 

@@ -19,8 +19,8 @@ class RecordedOutput:
     What a call said that printed nothing stands for its output.
     """
 
-    def __init__(self, call: CallView, outputs: Path) -> None:
-        """`outputs` is the folder that the events of the call point into."""
+    def __init__(self, call: CallView, outputs: Path | None) -> None:
+        """`outputs` is the folder that the events of the call point into, if there is one."""
         self.buffer = OutputBuffer(self)
         self._call = call
         self._outputs = outputs
@@ -73,6 +73,8 @@ class RecordedOutput:
         """What a piece says, or the bytes that it points to."""
         if piece.file is None or piece.offset is None or piece.length is None:
             return piece.text
+        if self._outputs is None:
+            raise FileNotFoundError("the session has no files")
         with (self._outputs / piece.file).open("rb") as file:
             file.seek(piece.offset)
             data = file.read(piece.length)
