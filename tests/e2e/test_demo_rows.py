@@ -21,6 +21,7 @@ from agentscope_tui.events import Graded, SessionEvent
 from agentscope_tui.models.script import load_script
 from agentscope_tui.options import Options
 from agentscope_tui.resources import demo_dataset, demo_script
+from agentscope_tui.session.forking import EditedResult, Fork
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.state import SessionState
@@ -41,6 +42,8 @@ def index(word: str) -> int:
 SLOW = index("build.sh")
 """Takes a minute unless it is interrupted."""
 WRONG = index("strawberry")
+LIED_TO = index("freezer")
+"""Its tool gives a wrong result: only a fork with another one earns its reward."""
 QUICK = [number for number in range(len(ROWS)) if number != SLOW]
 
 
@@ -56,6 +59,7 @@ class Talk:
     """A session of the demo that a test talks to. `rewards` are those of its turns."""
 
     def __init__(self, opened: OpenSession) -> None:
+        self.opened = opened
         self.session = opened.session
         self.files = opened.folder.files
         self.state = SessionState()
@@ -107,11 +111,11 @@ class Demo:
         self._dataset = dataset
 
     @asynccontextmanager
-    async def open(self, row: int) -> AsyncIterator[Talk]:
+    async def open(self, row: int, fork: Fork | None = None) -> AsyncIterator[Talk]:
         """Open a row, whose first model call is then held."""
         task = self._dataset.row(row)
         assert isinstance(task, Task)
-        opened = await self._launcher.open(task, mode="step")
+        opened = await self._launcher.open(task, mode="step", fork=fork)
         talk = Talk(opened)
         try:
             await opened.start()
@@ -190,6 +194,17 @@ async def test_the_wrong_answer_is_put_right_when_told(demo):
         assert talk.rewards == [0.0, 1.0, 1.0]
 
 
+async def test_a_fork_with_the_right_result_earns_the_reward(demo):
+    async with demo.open(LIED_TO) as talk:
+        await talk.run()
+        await talk.opened.recorder.flush()
+        (result, _) = [event for event in talk.opened.past().events if event.kind == "tool_result"]
+        edit = EditedResult(result.call_id, "freezer: -18 °C")
+        async with demo.open(LIED_TO, Fork(talk.opened.past(), result.call, edit)) as fork:
+            await fork.run()
+            assert (talk.rewards, fork.rewards) == ([0.0], [1.0])
+
+
 async def test_any_row_bears_messages_while_it_runs_and_after_its_end(demo):
     async def rewards(row: int) -> list[float | None]:
         async with demo.open(row) as talk:
@@ -197,7 +212,8 @@ async def test_any_row_bears_messages_while_it_runs_and_after_its_end(demo):
             await talk.run("thank you")
             return talk.rewards
 
-    rows = [row for row in QUICK if row not in (index("deploy.sh"), index("welcome page"))]
+    others = (index("deploy.sh"), index("welcome page"), LIED_TO)
+    rows = [row for row in QUICK if row not in others]
     assert await asyncio.gather(*map(rewards, rows)) == [[1.0, 1.0]] * len(rows)
 
 
@@ -256,7 +272,7 @@ def of(kind: str, events: list[Event]) -> list[Event]:
 @pytest.mark.parametrize("row", QUICK)
 def test_each_row_ends_with_its_reward(runs, row):
     (graded,) = of("graded", runs[row])
-    assert graded["reward"] == (0.0 if row == WRONG else 1.0), graded
+    assert graded["reward"] == (0.0 if row in (WRONG, LIED_TO) else 1.0), graded
     assert [event["outcome"] for event in of("state", runs[row]) if "outcome" in event] == ["completed"]
     assert of("error", runs[row]) == []
 

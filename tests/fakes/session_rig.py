@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from agentscope_tui.bus import EventBus
@@ -27,6 +27,8 @@ from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.steering import text_of
+from agentscope_tui.session.tally import TALLIED, Tally
+from agentscope_tui.session.tasks import nothing
 from agentscope_tui.wire.channel import Channel, memory_channel
 from fakes.engine import DEADLINE, FakeRunner, FakeTools
 
@@ -54,6 +56,7 @@ class Rig:
         wire: WireFolder | None = None,
         channel: Channel | None = None,
         runner_log: RunnerLog | None = None,
+        keep_files: Callable[[int], Coroutine[Any, Any, None]] = nothing,
         **settings: Any,
     ) -> None:
         """`channel` leads to a runner of its own, a process or a socket, that `__aenter__` starts."""
@@ -74,6 +77,7 @@ class Rig:
             bus=self.bus,
             grader=grader,
             caught_up=caught_up,
+            keep_files=keep_files,
             wire=wire,
             runner_log=runner_log,
         )
@@ -189,6 +193,11 @@ def check_promises(events: list[SessionEvent], state: SessionState) -> None:
     for event in events:
         again.apply(event_from_json(event_to_json(event)))
     assert picture(again) == picture(state)
+    tally = Tally()
+    for event in events:
+        if event.kind in TALLIED:
+            tally.apply(event)
+    assert picture(state).items() >= vars(tally).items()
     assert not any(entry.live for entry in state.entries)
     assert {call.state for call in state.calls} <= {"done", "failed", "refused", "interrupted"}
     for event in events:

@@ -26,6 +26,17 @@ class Answers:
         """The call whose answer streams now; of several the newest."""
         return max(self._streaming, default=None)
 
+    def unfinished(self) -> list[tuple[int, str, str]]:
+        """The calls whose answers stream now, with their text and reasoning so far."""
+        found: list[tuple[int, str, str]] = []
+        for call in sorted(self._streaming):
+            reasoning = self._reasoning.get(call)
+            entries = self._timeline.entries
+            found.append(
+                (call, entries[self._places[call]].text, "" if reasoning is None else entries[reasoning].text)
+            )
+        return found
+
     def begin(self, event: LlmRequestSent) -> None:
         """A call was sent: an empty answer, for now."""
         self._streaming.add(event.call)
@@ -62,14 +73,16 @@ class Answers:
         entry.live, entry.partial, entry.edited = False, event.partial, event.edited
         entry.finish_reason = event.finish_reason
         if not event.edited:
-            entry.duration = event.duration
+            # 0 is what an imported file does not tell.
+            entry.duration = event.duration or None
         self._streaming.discard(event.call)
         self._propose(event)
 
     def use(self, event: UsageReported) -> None:
         """What a call took."""
         if event.call in self._places:
-            self._timeline.touch(self._places[event.call]).tokens = event.output_tokens
+            entry = self._timeline.touch(self._places[event.call])
+            entry.tokens, entry.replayed = event.output_tokens, event.replayed
 
     def cut_off(self, only: int | None = None) -> None:
         """What still streamed (of one call) comes to no end."""

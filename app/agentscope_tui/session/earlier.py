@@ -11,7 +11,7 @@ from agentscope_tui.models.chat import Message
 from agentscope_tui.session.history import mend
 from agentscope_tui.session.steering import text_of
 
-_SYSTEM = ("system", "developer")
+SYSTEM_ROLES = ("system", "developer")
 
 
 class EarlierMessages:
@@ -29,9 +29,14 @@ class EarlierMessages:
     def put_into(self, messages: list[Message]) -> list[Message]:
         """A runner's messages with these after the system messages that they begin with."""
         leading = 0
-        while leading < len(messages) and messages[leading]["role"] in _SYSTEM:
+        while leading < len(messages) and messages[leading]["role"] in SYSTEM_ROLES:
             leading += 1
         return [*messages[:leading], *self.messages, *messages[leading:]]
+
+
+def leading_system(messages: list[Message]) -> str:
+    """The text of the system message that a request begins with; empty: it has none."""
+    return text_of(messages[0]) if messages and messages[0].get("role") in SYSTEM_ROLES else ""
 
 
 def told(message: Message) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from typing import Any
 
 from agentscope_tui.events import AssistantMessage, LlmRequestSent
@@ -12,23 +13,21 @@ class Exchanges:
     """The requests and replies of a session, by the number of the call."""
 
     def __init__(self) -> None:
-        self._requests: dict[int, LlmRequestSent] = {}
-        self._replies: dict[int, Message] = {}
+        self.requests: MutableMapping[int, LlmRequestSent] = {}
+        self.replies: MutableMapping[int, AssistantMessage] = {}
+        """What was sent, and what came of it, by call. Who reads a recording leaves them there."""
 
     def sent(self, event: LlmRequestSent) -> None:
-        self._requests[event.call] = event
+        self.requests[event.call] = event
 
     def answered(self, event: AssistantMessage) -> None:
-        message: Message = {"role": "assistant", "content": event.text}
-        if event.tool_calls:
-            message["tool_calls"] = [part.model_dump(mode="json") for part in event.tool_calls]
-        self._replies[event.call] = message
+        self.replies[event.call] = event
 
     def request(self, call: int) -> list[Message]:
         """The whole request of a call; empty for a call that never was."""
         parts: list[list[Message]] = []
         wanted: int | None = None
-        while (sent := self._requests.get(call)) is not None:
+        while (sent := self.requests.get(call)) is not None:
             end = None if wanted is None else max(wanted - sent.kept, 0)
             parts.append(sent.messages[:end])
             wanted = sent.kept if wanted is None else min(wanted, sent.kept)
@@ -37,9 +36,15 @@ class Exchanges:
 
     def sent_beside(self, call: int) -> dict[str, Any]:
         """What a call was sent beside its messages: parameters, and the names of the tools."""
-        sent = self._requests.get(call)
+        sent = self.requests.get(call)
         return {} if sent is None else {**sent.params, "tools": sent.tools}
 
     def reply(self, call: int) -> Message | None:
         """The assistant message that answered a call."""
-        return self._replies.get(call)
+        event = self.replies.get(call)
+        if event is None:
+            return None
+        message: Message = {"role": "assistant", "content": event.text}
+        if event.tool_calls:
+            message["tool_calls"] = [part.model_dump(mode="json") for part in event.tool_calls]
+        return message

@@ -6,11 +6,13 @@ import asyncio
 
 from agentscope_tui.bus import EventBus
 from agentscope_tui.datasets.task import Task
+from agentscope_tui.session.kept_files import KeptFiles
 from agentscope_tui.session.replaying import Replay
 from agentscope_tui.session.session import Session
 from agentscope_tui.store.folders import SessionFolder
 from agentscope_tui.store.past import PastSession
 from agentscope_tui.store.recorder import Recorder
+from agentscope_tui.store.reopen import read_session
 
 
 class OpenSession:
@@ -22,13 +24,15 @@ class OpenSession:
         folder: SessionFolder,
         session: Session,
         recorder: Recorder,
+        kept_files: KeptFiles,
         replay: Replay | None = None,
     ) -> None:
-        """`replay` is what a restarted session's runner is brought to first."""
+        """`replay` is what the runner of a session that goes on from another one is brought to first."""
         self.task = task
         self.folder = folder
         self.session = session
         self.recorder = recorder
+        self._kept_files = kept_files
         self._replay = replay
         self._replaying: asyncio.Task[None] | None = None
 
@@ -48,13 +52,18 @@ class OpenSession:
         else:
             self.session.send(self.task.prompt)
 
-    def recovered(self) -> PastSession:
-        """What is recorded of it, once it has ended."""
-        return PastSession(self.recorder.read(1, self.bus.last_seq), self.folder)
+    def past(self) -> PastSession:
+        """What is recorded of it by now; all that has happened, after `recorder.flush`. For a thread.
+
+        Raises:
+            UserError: nothing is.
+        """
+        return read_session(self.folder.path)
 
     async def aclose(self, reason: str = "") -> None:
         """End the session; returns when nothing of it runs and all of it is recorded."""
         await self.session.end(reason)
         if self._replaying is not None:
             await asyncio.wait([self._replaying])
+        self._kept_files.close()
         await self.recorder.aclose()

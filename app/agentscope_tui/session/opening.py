@@ -32,6 +32,9 @@ def introduction(
         agent_confinement=settings.agent_confinement,
         grader=grader,
         folder=str(settings.folder or ""),
+        parent=settings.parent,
+        parent_call=settings.parent_call,
+        change=settings.change,
     )
 
 

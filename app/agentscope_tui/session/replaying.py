@@ -7,12 +7,13 @@ called and no tool runs for what is recorded; the first step after it is held.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import (
+    AgentNote,
     ErrorOccurred,
     Graded,
     Paused,
@@ -23,22 +24,33 @@ from agentscope_tui.events import (
 )
 from agentscope_tui.models.chat import ChatRequest, Completion, Delta, Message, Model, ModelError, RetryNotice
 from agentscope_tui.models.wire_log import WireLog
-from agentscope_tui.session.recorded_turns import RecordedCall, RecordedTurn
+from agentscope_tui.session.history import digest
+from agentscope_tui.session.recorded_turns import RecordedCall, RecordedTurn, SentMessage
+from agentscope_tui.session.request_diff import described, deviation
 from agentscope_tui.session.reward import AnswerGrader, Verdict
 from agentscope_tui.session.session import Session
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome, Toolset
+
+_NONE: Mapping[str, str] = {}
 
 
 class Replay:
     """The recorded turns, given out one answer after the other. Use `model` and `tools` in the session."""
 
-    def __init__(self, turns: Sequence[RecordedTurn]) -> None:
+    def __init__(
+        self, turns: Sequence[RecordedTurn], *, same_system: bool = True, notes: Mapping[str, str] = _NONE
+    ) -> None:
+        """`notes` are told at the start, by their titles. Without `same_system` requests are expected to
+        have another system prompt than the recorded ones."""
         self._turns = turns
-        self._turn = RecordedTurn("")
+        self._same_system = same_system
+        self._notes = notes
+        self._turn = RecordedTurn(SentMessage("", ""))
         self._calls: list[RecordedCall] = []
         self._results: list[ToolResult] = []
         self._session: Session | None = None
         self._news = asyncio.Event()
+        self._deviated = False
         self.live = not turns
         """Whether all that is recorded was given: from then on the model and the tools are the real ones."""
 
@@ -58,34 +70,43 @@ class Replay:
     async def run(self, session: Session) -> None:
         """Replay the turns in a session that has just started; returns when the runner is where it was."""
         self._session = session
+        for title, text in self._notes.items():
+            session.bus.publish(AgentNote(title=title, text=text))
         unsubscribe = session.bus.subscribe(self._on_event)
         try:
             for turn in self._turns:
                 self._turn, self._calls, self._results = turn, list(turn.calls), []
                 self._go_live_at_the_end()
-                session.send(turn.text)
+                session.send(turn.message.text)
+                self._send_steers()
                 while not self.live and session.status in ("running", "interrupting"):
                     self._news.clear()
                     await self._news.wait()
                 if self.live:
                     return
+                if self._ended_early:
+                    self._tell_other_way("ended the turn")
+                    return
             self._go_live()
         finally:
             unsubscribe()
 
-    async def next_call(self) -> RecordedCall | None:
-        """The next recorded call of the turn; None: from here on the session is live."""
+    async def next_call(self, messages: list[Message]) -> RecordedCall | None:
+        """The next recorded call of the turn, for a request of these messages; None: from here on the session
+        is live."""
         if not self._calls:
             await self._nothing_left("asked for one more model call")
         if self.live:
             return None
-        call = self._calls.pop(0)
+        call = self._taken(messages)
         self._results = list(call.results)
-        assert self._session is not None
-        for text in self._calls[0].steers if self._calls else ():
-            self._session.send(text)
+        self._send_steers()
         self._go_live_at_the_end()
         return call
+
+    def remembers(self, name: str) -> bool:
+        """Whether a recorded result of this tool is due."""
+        return not self.live and any(result.name == name for result in self._results)
 
     async def next_result(self, name: str) -> ToolResult | None:
         """The next recorded result of this tool; None: from here on the session is live."""
@@ -104,6 +125,27 @@ class Replay:
         asyncio.get_running_loop().call_soon(self._session.interrupt)
         await asyncio.get_running_loop().create_future()
 
+    def _taken(self, messages: list[Message]) -> RecordedCall:
+        """The recorded call that was asked the same; of several at once it need not be the first. One that
+        was asked something else is told of, once."""
+        sent = digest(messages)
+        for place, call in enumerate(self._calls):
+            if call.request.digest == sent:
+                return self._calls.pop(place)
+        call = self._calls.pop(0)
+        if not self._deviated and (changes := deviation(call.request, messages, system=self._same_system)):
+            self._deviated = True
+            assert self._session is not None
+            title = f"the request of call #{call.number} is not the recorded one"
+            self._session.bus.publish(AgentNote(title=title, text=described(changes)))
+        return call
+
+    def _send_steers(self) -> None:
+        """What the next request was the first to carry."""
+        assert self._session is not None
+        for steer in self._calls[0].steers if self._calls else self._turn.steers:
+            self._session.send(steer.text)
+
     def _go_live_at_the_end(self) -> None:
         """With nothing left of the turn that never ended, the next step is new."""
         if not self._turn.over and not self._calls and not self._results:
@@ -114,7 +156,8 @@ class Replay:
             self.live = True
             self._news.set()
             assert self._session is not None
-            self._session.step(fine=True)
+            if self._session.settings.patient:
+                self._session.step(fine=True)
 
     async def _nothing_left(self, how: str) -> None:
         """The runner wants more than is recorded: the turn was stopped here, or the runner does otherwise."""
@@ -122,6 +165,16 @@ class Replay:
             return
         if self._turn.interrupted:
             await self.interrupt()
+        self._tell_other_way(how)
+
+    @property
+    def _ended_early(self) -> bool:
+        """Whether the turn is over, and was not yet where the recording has more of it."""
+        assert self._session is not None
+        more = not self._turn.over or (self._calls and not self._turn.interrupted)
+        return self._session.status == "idle" and bool(more)
+
+    def _tell_other_way(self, how: str) -> None:
         assert self._session is not None
         message = f"the runner went another way than recorded: it {how}. What follows is new."
         self._session.bus.publish(ErrorOccurred(source="runner", message=message))
@@ -161,7 +214,7 @@ class _ReplayedModel:
         on_retry: Callable[[RetryNotice], None] | None = None,
         wire: WireLog | None = None,
     ) -> Completion:
-        call = await self._replay.next_call()
+        call = await self._replay.next_call(request.messages)
         if call is None:
             return await self._model.complete(request, on_delta, on_retry=on_retry, wire=wire)
         if isinstance(self._model, _Skips):
@@ -195,6 +248,10 @@ class _ReplayedTools:
     def confinement(self) -> str:
         return self._tools.confinement
 
+    def remembers(self, name: str) -> bool:
+        """Whether it answers a call of a tool that is not declared."""
+        return self._replay.remembers(name)
+
     async def call(self, name: str, arguments: dict[str, Any], on_output: OnOutput) -> ToolOutcome:
         result = await self._replay.next_result(name)
         if result is None:
@@ -216,6 +273,8 @@ class _ReplayedTools:
 class _RecordedVerdict:
     reward: float
     reason: str
+    metrics: Mapping[str, float]
+    sessions: Sequence[str]
 
 
 class _ReplayedGrader:
@@ -235,4 +294,4 @@ class _ReplayedGrader:
         recorded = self._rewards.pop(0)
         if recorded.reward is None:
             raise UserError(recorded.error or "the grader failed")
-        return _RecordedVerdict(recorded.reward, recorded.reason)
+        return _RecordedVerdict(recorded.reward, recorded.reason, recorded.metrics, recorded.sessions)

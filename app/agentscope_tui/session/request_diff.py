@@ -1,18 +1,27 @@
-"""What one model call was sent that another was not: messages added, removed and altered."""
+"""What one model call was sent that another was not: messages added, removed and altered.
+
+Also how a request differs from a recorded one, of which all texts are masked.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import dropwhile, zip_longest
 from typing import Literal
 
 from agentscope_tui.models.chat import Message
-from agentscope_tui.session.history import common_start
+from agentscope_tui.secrets import MASKER
+from agentscope_tui.session.earlier import SYSTEM_ROLES, told
+from agentscope_tui.session.history import common_start, digest
 
 ChangeKind = Literal["kept", "added", "removed", "altered"]
+
+_SIGNS = {"added": "+", "removed": "-", "altered": "~"}
+_EXCERPT = 80
+"""Characters of a message in a line about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,76 @@ def request_changes(before: Sequence[Message], after: Sequence[Message]) -> list
         else:
             changes += _replaced(old[old_from:old_to], new[new_from:new_to], same + new_from)
     return changes
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A recorded request: the number of its call, the digest of what was really sent, and where its messages,
+    with secrets masked, are read."""
+
+    call: int
+    digest: str
+    read: Callable[[int], list[Message]]
+
+    @property
+    def messages(self) -> list[Message]:
+        return self.read(self.call)
+
+
+def deviation(
+    recorded: SentRequest, messages: Sequence[Message], *, system: bool = True
+) -> list[MessageChange]:
+    """How a request differs from the recorded one, without what is the same in both; empty: not at all.
+
+    Without `system` the system messages that both begin with may differ. What says the same to a model is no
+    difference: other ids of tool calls, a text as a list of parts.
+    """
+    if recorded.digest and recorded.digest == digest(list(messages)):
+        return []
+    before, after = recorded.messages, MASKER.masked(list(messages))
+    if not system:
+        before, after = _without_system(before), _without_system(after)
+    return [
+        change
+        for change in request_changes(before, after)
+        if change.kind != "kept" and not _says_the_same(change)
+    ]
+
+
+def _says_the_same(change: MessageChange) -> bool:
+    return change.before is not None and told(change.before).strip() == told(change.message).strip()
+
+
+def described(changes: Sequence[MessageChange], most: int = 8) -> str:
+    """The changes in words, a line each: a sign, the message's number from 1, its role and what it says."""
+    lines = [_line(change) for change in changes[:most]]
+    if len(changes) > most:
+        lines.append(f"… {len(changes) - most} more")
+    return "\n".join(lines)
+
+
+def _line(change: MessageChange) -> str:
+    text = told(change.message)
+    if change.before is not None:
+        was = told(change.before)
+        start = next(
+            (place for place, (old, new) in enumerate(zip(was, text, strict=False)) if old != new),
+            min(len(was), len(text)),
+        )
+        start = max(0, start - _EXCERPT // 4)
+        text = f"{_short(was[start:])} → {_short(text[start:])}"
+    else:
+        text = _short(text)
+    return f"{_SIGNS[change.kind]} message {change.position + 1} ({change.message.get('role')}): {text}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text[: 2 * _EXCERPT].split())
+    return line if len(line) <= _EXCERPT else line[: _EXCERPT - 1] + "…"
+
+
+def _without_system(messages: list[Message]) -> list[Message]:
+    return [*dropwhile(lambda message: message.get("role") in SYSTEM_ROLES, messages)]
 
 
 def _replaced(old: Sequence[Message], new: Sequence[Message], position: int) -> Iterator[MessageChange]:

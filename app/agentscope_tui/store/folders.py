@@ -13,11 +13,14 @@ from typing import Any
 from agentscope_tui.errors import UserError
 from agentscope_tui.models.wire_log import WireFolder
 
+JUDGE_OF = "judge_of"
+"""What `meta.json` of a judge's session has: the id of the session that it judged."""
+
 
 @dataclass(frozen=True)
 class SessionFolder:
     """`events.jsonl` (the truth), `outputs/` (a file for each tool call), `wire/` (for each model call),
-    `files/` (where tools work), `meta.json`."""
+    `files/` (where tools work), `snapshots/` (what was in there at each model call), `meta.json`."""
 
     path: Path
 
@@ -28,6 +31,10 @@ class SessionFolder:
     @property
     def outputs(self) -> Path:
         return self.path / "outputs"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.path / "snapshots"
 
     @property
     def wire(self) -> Path:

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Literal
 
 from agentscope_tui.datasets.fields import without
@@ -26,10 +27,14 @@ class UnusableRow(UserError):
 
 
 def copy_of(folder: Path) -> Callable[[Path], None]:
-    """Fills a scratch folder with what is in another one."""
+    """Fills a scratch folder with what is in another one: its files, folders and links."""
+
+    def special(place: str, names: list[str]) -> list[str]:
+        modes = ((name, (Path(place) / name).lstat().st_mode) for name in names)
+        return [name for name, mode in modes if not (S_ISREG(mode) or S_ISDIR(mode) or S_ISLNK(mode))]
 
     def fill(target: Path) -> None:
-        shutil.copytree(folder, target, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(folder, target, symlinks=True, dirs_exist_ok=True, ignore=special)
 
     return fill
 
