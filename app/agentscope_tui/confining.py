@@ -1,6 +1,7 @@
 """How the settings want tools confined; and, where nothing can, whether the user agreed to go without.
 
-That is asked once for each dataset: its rows may name files and tasks that a model follows as you.
+That is asked once for each dataset: its rows may name files and tasks that a model follows as you. Rows from
+standard input are others each time, so a yes to them is not written down.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentscope_tui.config import Config
+from agentscope_tui.datasets.source import STANDARD_INPUT
 from agentscope_tui.settings import CommandLimitSettings, SandboxSettings
 from agentscope_tui.tools.limits import CommandLimits
 from agentscope_tui.tools.sandbox import Sandbox
@@ -44,17 +46,19 @@ async def unconfined_reason(config: Config, dataset: Path) -> str:
     sandbox = await sandbox_of(config.settings.sandbox)
     if sandbox.name != "none" or config.settings.sandbox.mode == "none":
         return ""
-    agreed = is_trusted(config.state, _key(dataset), _AGREED)
-    return "" if agreed else sandbox.reason
+    if dataset != STANDARD_INPUT and is_trusted(config.state, _key(dataset), _AGREED):
+        return ""
+    return sandbox.reason
 
 
 def agree_unconfined(config: Config, dataset: Path) -> None:
-    """Remember that this dataset's rows may be run unconfined.
+    """Remember that this dataset's rows may be run unconfined, if there is something to remember it by.
 
     Raises:
         UserError: it cannot be written down.
     """
-    remember_trust(config.state, _key(dataset), _AGREED)
+    if dataset != STANDARD_INPUT:
+        remember_trust(config.state, _key(dataset), _AGREED)
 
 
 def _folders(names: Sequence[str]) -> list[Path]:

@@ -25,6 +25,8 @@ def _masked_model(model: M, masker: Masker) -> M:
 
 def _masked_value(value: Any, masker: Masker) -> Any:
     match value:
+        case str():
+            return masker.mask(value)
         case BaseModel():
             return _masked_model(value, masker)
         case [BaseModel(), *_]:

@@ -84,6 +84,8 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """The text without its secrets."""
+        if len(text) < SHORTEST:
+            return text
         spans = self.spans(text)
         return _without(text, spans, 0, len(text)) if spans else text
 
@@ -122,9 +124,7 @@ class Masker:
 
     def known_in(self, text: str, start: int = 0) -> list[tuple[int, int]]:
         """Where the known values that begin at `start` or later are."""
-        if len(text) < SHORTEST or self._sieve is None:
-            return []
-        if len(text) > _LONG and not self._sieve.passes(text):
+        if self._sieve is None or (len(text) > _LONG and not self._sieve.passes(text)):
             return []
         found: list[tuple[int, int]] = []
         for form in self._forms:
@@ -136,7 +136,7 @@ class Masker:
 
     def keys_in(self, text: str, start: int = 0) -> list[tuple[int, int]]:
         """Where the keys of well-known shapes are whose heads begin at `start` or later; in order."""
-        if len(text) < SHORTEST or not may_hold_key(text):
+        if not may_hold_key(text):
             return []
         return [_secret_of(match) for match in whole_key().finditer(text, start)]
 

@@ -27,7 +27,8 @@ printf '\\nexit %s %s\\n' $code $same
 
 def environment(folder: Path) -> dict[str, str]:
     """This process's environment without settings or terminal of its own; state and home in `folder`."""
-    ours = ("AGENTSCOPE_", "TEXTUAL")
+    # The last two say how large the terminal is, and would win over the real one's size.
+    ours = ("AGENTSCOPE_", "TEXTUAL", "COLUMNS", "LINES")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return {
         **kept,

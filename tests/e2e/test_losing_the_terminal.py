@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -17,6 +18,7 @@ from e2e.terminal import COMMAND, Terminal, bash, environment, processes, write_
 SECONDS = 2.0
 """That leaving may take, and a little for a machine that is busy."""
 BUSY = 6.0
+SEVERAL = 4
 STUBBORN = "trap '' TERM HUP INT; (setsid sleep {} &); sleep {}"
 
 
@@ -67,6 +69,52 @@ def test_a_storm_of_signals_ends_the_app_in_order(tmp_path: Path, storm: str) ->
         assert alive(marks) == []
         assert "Traceback" not in terminal.after_the_app()
     assert '"kind":"session_ended"' in last_event(tmp_path)
+
+
+ENDS = {
+    "SIGTERM": lambda terminal: os.kill(terminal.pid, signal.SIGTERM),
+    "ctrl+q": lambda terminal: quit_and_confirm(terminal),
+}
+
+
+def quit_and_confirm(terminal: Terminal) -> None:
+    terminal.press("\x11")
+    terminal.until("a key answers")
+    terminal.press("y")
+
+
+@pytest.mark.parametrize("way", ENDS)
+def test_several_sessions_with_stubborn_tools_are_all_ended_in_order(tmp_path: Path, way: str) -> None:
+    """One after the other they would take much longer than one alone."""
+    marks = (97650, 97651)
+    rows = write_rows(tmp_path, *({"user_prompt": f"wait {row}"} for row in range(SEVERAL)))
+    model = write_script(tmp_path, bash(STUBBORN.format(*marks)))
+    with Terminal(
+        tmp_path, [COMMAND, str(rows), "--model", model, "--mode", "run", "--row", "0"]
+    ) as terminal:
+        for row in range(SEVERAL):
+            if row:
+                terminal.press("q")
+                terminal.until("a key answers")
+                terminal.press("b")
+                terminal.until("NO SESSION")
+                terminal.press("\x1b[B")
+                terminal.until(f"▎ wait {row}")
+                terminal.press("\r")
+            terminal.until(lambda count=2 * (row + 1): len(alive(marks)) == count)
+        start = time.monotonic()
+        ENDS[way](terminal)
+        terminal.exit()
+        assert time.monotonic() - start < SECONDS + BUSY
+        assert alive(marks) == []
+        assert "Traceback" not in terminal.after_the_app()
+    files = sorted(tmp_path.glob("state/sessions/*/events.jsonl"))
+    assert len(files) == SEVERAL
+    for file in files:
+        kinds = [json.loads(line)["kind"] for line in file.read_text().splitlines()]
+        assert kinds[-1] == "session_ended"
+        assert kinds.count("tool_call") == kinds.count("tool_result") == 1
+    assert (tmp_path / "state" / "agentscope.log").read_text() == ""
 
 
 def test_it_stops_with_the_terminal_as_it_was_and_comes_back(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from e2e.terminal import COMMAND, environment, write_rows
+from e2e.terminal import COMMAND, bash, environment, write_rows, write_script
 from fakes.raw_server import DONE, Answer, RawServer, delta, plain, stream
 from waiting import wait_until
 
@@ -123,8 +124,9 @@ async def test_no_secret_is_in_anything_that_is_left(tmp_path: Path, kept: str) 
     assert process.returncode == 1, err
     left = {"stdout": out, "stderr": err, "events": (tmp_path / "events.jsonl").read_bytes()}
     written = [file for file in (tmp_path / "state").rglob("*") if file.is_file()]
-    # The scratch folder is the agent's: its row.json says what the task says.
-    left |= {str(file): file.read_bytes() for file in written if not file.is_relative_to(files)}
+    # The scratch folder is the agent's, and so are its snapshots: its row.json says what the task says.
+    agents = (files, files.parent / "snapshots" / "blobs")
+    left |= {str(file): file.read_bytes() for file in written if not any(map(file.is_relative_to, agents))}
     assert {name: found for name, data in left.items() if (found := canaries_in(data))} == {}
     assert sum(b"***" in data for data in left.values()) >= 5, left.keys()
     # What the model is sent is what it is about.
@@ -141,6 +143,49 @@ def any_runs_in(folder: Path, pid: int) -> bool:
         except OSError:
             continue
     return False
+
+
+POWERLESS = """
+import ctypes, os, sys
+for capability in range(64):
+    ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Takes from root what it has over other users; it is said in docs/security.md that root can look."""
+CLIMB = r"""
+process=$PPID
+while [ "$process" -gt 1 ]; do
+    echo "above: $(tr '\0' ' ' </proc/$process/cmdline)"
+    for file in environ maps mem; do (: </proc/$process/$file) 2>/dev/null && echo "opened $file"; done
+    grep -ao 'canary-[a-z0-9-]*' /proc/$process/environ 2>/dev/null
+    process=$(sed -n 's/^PPid:[^0-9]*//p' /proc/$process/status)
+done >seen
+"""
+"""Tells what a command can see of the processes above it."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
+@pytest.mark.parametrize("host", ["agentscope", "one that does nothing about it"])
+def test_a_command_without_a_sandbox_cannot_look_into_the_process_that_holds_the_keys(
+    tmp_path: Path, host: str
+) -> None:
+    rows = write_rows(tmp_path, {"user_prompt": "go"})
+    if host == "agentscope":
+        model = write_script(tmp_path, bash(CLIMB), {"text": "done"})
+        command = [COMMAND, "run", str(rows), "--model", model, "--no-sandbox"]
+    else:
+        program = f"import subprocess; subprocess.run(['bash', '-c', {CLIMB!r}])"
+        command = [sys.executable, "-c", program, "run"]
+    environ = environment(tmp_path) | {"OPENAI_API_KEY": CONFIG_KEY}
+    subprocess.run([sys.executable, "-c", POWERLESS, *command], cwd=tmp_path, env=environ, check=True)
+    (seen,) = [file.read_text() for file in tmp_path.rglob("seen")]
+    (of_host,) = [part for part in seen.split("above: ") if " run " in part.partition("\n")[0]]
+    found = of_host.splitlines()[1:]
+    if host == "agentscope":
+        assert found == []
+        assert CONFIG_KEY not in seen
+    else:
+        assert {"opened environ", CONFIG_KEY} <= {*found}
 
 
 def test_everything_left_is_private(tmp_path: Path) -> None:

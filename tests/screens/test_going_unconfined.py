@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from agentscope_tui import confining
+from agentscope_tui.config import load_settings
+from agentscope_tui.session.launch import Launcher
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from screens.stage import Stage, View
@@ -48,6 +52,22 @@ async def test_a_no_leaves_the_row_unopened_and_asks_again(stage: Stage):
         await view.until(lambda: "agentscope doctor says why" in view.transcript, "the reason")
         assert view.debugger.current is None
         await asked(view)
+
+
+@pytest.mark.parametrize(("dataset", "remembered"), [("tasks.jsonl", True), ("-", False)])
+async def test_a_yes_to_rows_from_standard_input_holds_for_this_run_only(
+    stage: Stage, dataset: str, remembered: bool
+):
+    """What comes from there another time is something else."""
+    config = load_settings({}, cwd=stage.folder, environ={"AGENTSCOPE_HOME": str(stage.state)})
+    reasons = []
+    for _ in range(2):
+        launcher = Launcher(config, Path(dataset), model="scripted:x")
+        reasons.append(await launcher.unconfined_reason())
+        launcher.agree_unconfined()
+        assert await launcher.unconfined_reason() == ""
+    assert reasons == ["there is [none]", "" if remembered else "there is [none]"]
+    assert (stage.state / "trusted.json").exists() == remembered
 
 
 async def test_whoever_switched_the_sandbox_off_is_not_asked(stage: Stage):

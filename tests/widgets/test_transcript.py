@@ -95,6 +95,24 @@ async def test_it_follows_until_the_user_scrolls_up_and_then_holds_still() -> No
         assert "newer" in shown(transcript)
 
 
+async def test_a_click_beside_the_thumb_of_the_scroll_bar_scrolls_at_once() -> None:
+    """Textual would glide there, and does not survive that heights become exact on the way."""
+    transcript = Transcript()
+    blocks = [Block(f"b{number}", title="t", body="word " * (number % 90)) for number in range(3000)]
+    app = PaneApp(transcript)
+    async with app.run_test(size=(40, 20)) as pilot:
+        transcript.show(blocks)
+        await pilot.pause()
+        for _ in range(20):
+            top = transcript.scroll_offset.y
+            transcript.scroll_page_up()
+            assert transcript.scroll_offset.y < top
+            assert not app.animator.is_being_animated(transcript, "scroll_y")
+        await pilot.click(transcript.vertical_scrollbar, offset=(0, 1))
+        await pilot.pause()
+        assert transcript.scroll_offset.y < top
+
+
 async def test_scrolling_to_the_end_and_the_badge_follow_again() -> None:
     transcript = Transcript()
     app = PaneApp(transcript)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -140,6 +140,12 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def look_changed(self) -> None:
         """A colour changed: what was drawn with the old ones is of no use."""
+
+    def scroll_to(
+        self, x: float | None = None, y: float | None = None, *, animate: bool = False, **options: Any
+    ) -> None:
+        """Scroll there, always at once: on the way sizes change, which Textual's gliding does not survive."""
+        super().scroll_to(x, y, animate=False, **options)
 
     def scroll_lines(self, lines: int) -> None:
         """Scroll down by `lines` (up if negative), at once."""

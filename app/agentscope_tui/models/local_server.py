@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from agentscope_tui.models.chat import ModelError
+from agentscope_tui.secrets import opens_something
 
 _CHILD = Path(__file__).with_name("local_child.py")
 _TO_LOAD = 300.0
@@ -105,6 +107,8 @@ class LocalServer:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=log,
+            # It runs as the user, so a tool without a sandbox can read what it gets.
+            env={name: value for name, value in os.environ.items() if not opens_something(name)},
             start_new_session=True,
         )
         self._process = process

@@ -45,7 +45,7 @@ def confined_home(
     `folder`; `network` opens the network to it, where its model's endpoint is."""
     shown = (cwd, PYTHON_AGENT, *_interpreter(argv, cwd, environ))
     seen = tuple(dict.fromkeys((*sandbox.read_only, *(path for path in shown if path.is_dir()))))
-    sandbox = replace(sandbox, read_only=seen, network=network or sandbox.network)
+    sandbox = replace(sandbox, read_only=seen, network=network or sandbox.network, tmp="agent-tmp")
     return Home(cwd, sandbox, folder)
 
 

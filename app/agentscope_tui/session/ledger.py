@@ -15,6 +15,9 @@ from agentscope_tui.session.steering import text_of
 from agentscope_tui.wire.arguments import BadArguments, parse_arguments
 from agentscope_tui.wire.frames import ToolRequest
 
+REFUSED_BY_RUNNER = "refused by the runner"
+"""The reason of calls that the runner did not want to make."""
+
 
 @dataclass
 class ProposedCall:

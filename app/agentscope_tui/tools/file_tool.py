@@ -7,6 +7,7 @@ stdout: `result`, or `error` with one line for the model. Standard library only:
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -17,6 +18,8 @@ _ACTS = {act.__name__: act for act in (files.read_text, files.write_text, files.
 
 def main(words: list[str]) -> None:
     """Do what stdin asks for."""
+    # Python ignores it, but whoever runs this learns by it that a file is too large.
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     request = json.load(sys.stdin)
     arguments = request["arguments"]
     try:

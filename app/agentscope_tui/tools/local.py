@@ -28,6 +28,14 @@ _JOIN = 'IFS=; script="$*"; unset IFS; set --; eval "$script"'
 _HINT = "narrow it down, for example with grep, head or tail"
 
 
+class _Ended(Exception):
+    """A file tool reached a limit."""
+
+    def __init__(self, said: str, status: ExitStatus) -> None:
+        super().__init__(said)
+        self.status = status
+
+
 class LocalTools:
     """`bash`, `read_file`, `write_file`, `edit_file`, `list_files` in the existing folder `workdir`.
 
@@ -65,6 +73,13 @@ class LocalTools:
         if name not in self._specs:
             raise UserError(f"tool {name!r} not available (there are: {', '.join(self._specs)})")
         check_arguments(self._specs[name], arguments)
+        try:
+            return await self._call(name, arguments, on_output)
+        except _Ended as ended:
+            hits = _hits(name, ended.status, self._limits, self._timeout)
+            return ToolOutcome(content=str(ended), is_error=True, side_effects=True, limits=hits)
+
+    async def _call(self, name: str, arguments: dict[str, Any], on_output: OnOutput) -> ToolOutcome:
         match name:
             case "bash":
                 return await self._bash(arguments["command"], on_output)
@@ -113,7 +128,7 @@ class LocalTools:
             truncated=output.length > self._cap - len(note) - 1,
             exit_code=code,
             side_effects=True,
-            limits=_hits(status, self._limits, self._timeout),
+            limits=_hits("bash", status, self._limits, self._timeout),
         )
 
     async def _files(self, act: str, **arguments: Any) -> Any:
@@ -121,6 +136,7 @@ class LocalTools:
 
         Raises:
             FileError: it could not do it; one line for the model.
+            _Ended: it reached a limit.
         """
         answer = bytearray()
         faults = CappedText(self._cap)
@@ -141,6 +157,8 @@ class LocalTools:
             stdin=json.dumps(request).encode(),
             limits=replace(self._limits, output=None),
         )
+        if status.reached or status.timed_out:
+            raise _Ended(f"{arguments['path']}: {_ending(status, self._timeout, self._limits)[0]}", status)
         if status.code != 0:
             last = faults.text(self._cap).strip().rpartition("\n")[2]
             raise FileError(f"{arguments['path']}: the file tool failed: {last or status}")
@@ -198,13 +216,15 @@ def _ending(status: ExitStatus, timeout: float, limits: CommandLimits) -> tuple[
     return "\n".join(said), code
 
 
-def _hits(status: ExitStatus, limits: CommandLimits, timeout: float) -> tuple[LimitHit, ...]:
+def _hits(tool: str, status: ExitStatus, limits: CommandLimits, timeout: float) -> tuple[LimitHit, ...]:
     hits = [
-        LimitHit(name=f"tools.limits.{name}", value=getattr(limits, name), reason=f"bash {limits.said(name)}")
+        LimitHit(
+            name=f"tools.limits.{name}", value=getattr(limits, name), reason=f"{tool} {limits.said(name)}"
+        )
         for name in status.reached
     ]
     if status.timed_out:
-        reason = f"bash ran for {timeout:g} s and was ended"
+        reason = f"{tool} ran for {timeout:g} s and was ended"
         hits.append(LimitHit(name="tools.bash_timeout", value=timeout, reason=reason))
     return tuple(hits)
 

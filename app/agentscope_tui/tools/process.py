@@ -91,7 +91,6 @@ class ProcessHost:
             await asyncio.gather(*pumps, return_exceptions=True)
             raise
         finally:
-            watch.close()
             call.release()
         if value in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
             call.reached.append("file_size")
@@ -125,13 +124,14 @@ class ProcessHost:
 
 
 class _Limited:
-    """Ends a command that prints too much, or whose folder grows too large."""
+    """Ends a command that prints too much, or whose folder grows too large: also by what it leaves behind."""
 
     def __init__(self, link: SupervisorLink, call: Call, limits: CommandLimits, folder: Path) -> None:
         self._link = link
         self._call = call
         self._left = limits.output
         self._tasks: set[asyncio.Task[None]] = set()
+        call.gone.add_done_callback(lambda _: self._close())
         if limits.disk is not None:
             self._spawn(self._watch_folder(folder, limits.disk))
 
@@ -150,8 +150,8 @@ class _Limited:
 
         return write
 
-    def close(self) -> None:
-        """The command has ended: there is nothing to watch."""
+    def _close(self) -> None:
+        """Nothing that the command started is left: there is nothing to watch."""
         for task in self._tasks:
             task.cancel()
 

@@ -59,6 +59,9 @@ class Sandbox:
     read_only: tuple[Path, ...] = ()
     bwrap: str = "bwrap"
     """The program's path."""
+    tmp: str = "tmp"
+    """The name of the folder that stands for /tmp, where one has to. Whoever ends removes it, so two that
+    run at once may not share one."""
 
     def module(self, name: str, *words: str) -> list[str]:
         """The command line of a module of this folder, with paths as they are inside."""
@@ -69,7 +72,7 @@ class Sandbox:
     def private_tmp(self, workdir: Path) -> Path | None:
         """The folder that stands for /tmp where the sandbox has none of its own; whoever starts it makes
         and removes it."""
-        return workdir.resolve().parent / "tmp" if self.name == "landlock" else None
+        return workdir.resolve().parent / self.tmp if self.name == "landlock" else None
 
     def environment(self, workdir: Path) -> dict[str, str]:
         """The variables of a command: PATH has only what is visible inside, and always a `python3`."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -79,7 +81,14 @@ def remedy(fault: str) -> str:
 
 def bwrap_program() -> str:
     """The path of bwrap, also where only this interpreter's environment has it; empty: there is none."""
-    return shutil.which("bwrap") or shutil.which("bwrap", path=str(Path(sys.executable).parent)) or ""
+    return _program(os.environ.get("PATH"))
+
+
+@cache
+def _program(path: str | None) -> str:
+    """It is looked for once: each session asks."""
+    ours = str(Path(sys.executable).parent)
+    return shutil.which("bwrap", path=path) or shutil.which("bwrap", path=ours) or ""
 
 
 _tried: dict[tuple[str, str], str] = {}

@@ -257,3 +257,31 @@ BODY = "ncpv34ZcWRO9diU6PsKUguph"
 def test_pieces_are_masked_as_the_whole_is(parts: list[str], size: int) -> None:
     masker, text = Masker(["abcdefgh", "cdefghijk"]), "".join(parts)
     assert in_pieces(masker, text, size) == masker.mask(text)
+
+
+@pytest.mark.parametrize(
+    "filling", ["x ", "é ", "\ud800 ", "sk-"], ids=["ascii", "latin", "surrogates", "heads"]
+)
+@given(PIECES)
+@example(["x", "abcdefghijk"])
+@example([" ", *KEYS["openai"]])
+def test_a_long_text_is_masked_as_a_short_one_is(filling: str, parts: list[str]) -> None:
+    masker, text, around = Masker(["abcdefgh", "cdefghijk"]), " ".join(parts), filling * 3000
+    assert masker.mask(f"{around} {text} {around}") == f"{around} {masker.mask(text)} {around}"
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_key_that_two_long_pieces_share_is_masked(kind: str) -> None:
+    head, secret = KEYS[kind]
+    text = "a line of output, risk-free\n" * 3000 + head + secret + "\nand more of it" * 5000
+    for cut in range(len(head) + 2):
+        place = text.index(head + secret) + cut * len(head + secret) // (len(head) + 1)
+        assert in_pieces(Masker(VALUES), text, place) == Masker().mask(text)
+
+
+@pytest.mark.parametrize(
+    "value", [*VALUES, "a value <with> {all} [kinds] (of) ^signs$ .*+?|\\ #&~\n\t/", "\ud800" * 9], ids=ascii
+)
+def test_a_value_is_found_in_a_long_text(value: str) -> None:
+    masked = Masker([value]).mask(f"{'some output ' * 1000}{value}{' and more' * 1000}")
+    assert masked == f"{'some output ' * 1000}***{' and more' * 1000}"

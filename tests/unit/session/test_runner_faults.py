@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentscope_tui.events import Event
+from agentscope_tui.events import AgentNote, Event
 from agentscope_tui.session.limits import Limits
 from agentscope_tui.session.link import MAX_OPEN
+from agentscope_tui.session.remarks import MOST_REMARKS, MOST_TEXT, TOO_MANY
 from agentscope_tui.session.session import SessionError
 from agentscope_tui.wire.channel import ChannelClosed
 from fakes.engine import DEADLINE, FakeModel, FakeTools, Gatekeeper, says
@@ -145,6 +146,23 @@ async def test_a_flood_of_requests_is_slowed_down_and_an_interrupt_still_works()
         with pytest.raises(asyncio.CancelledError):
             await flooding
     assert not gate.let_go.is_set()
+
+
+@pytest.mark.parametrize(
+    ("size", "count"), [(1, MOST_REMARKS + 50), (MOST_TEXT // 4, 7)], ids=["many", "long"]
+)
+async def test_a_flood_of_remarks_is_cut_and_the_session_goes_on(size: int, count: int) -> None:
+    async with Rig(FakeModel(), own_runner=True) as rig:
+        await rig.greet()
+        for _ in range(count):
+            await rig.runner.send("note", text="x" * size)
+        await rig.say()
+        await rig.runner.idle()
+        await rig.settled()
+        remarks = [event.text for event in rig.events if isinstance(event, AgentNote)]
+    kept = min(MOST_REMARKS, MOST_TEXT // size)
+    assert remarks == ["x" * size] * kept + [TOO_MANY]
+    assert rig.outcomes() == ["completed"]
 
 
 async def test_an_idle_with_open_requests_ends_them() -> None:

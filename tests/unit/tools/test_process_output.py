@@ -154,6 +154,14 @@ async def test_a_command_that_reaches_a_limit_is_ended_and_the_limit_is_named(
     assert (status.code == 0) is (not reached)
 
 
+async def test_background_processes_that_fill_the_folder_are_ended(shell: Shell, marked: Marked) -> None:
+    filling = "for i in $(seq 20); do head -c 1000000 /dev/zero >f$i; done"
+    fill = marked.shell(f"({filling}; sleep MARK) & sleep 0.1")
+    status = await shell(fill, limits=CommandLimits(disk=5 * MIB))
+    assert (status.code, status.reached) == (0, ())
+    await until(lambda: not marked.alive(), "the background is ended")
+
+
 async def test_output_past_its_limit_is_dropped(shell: Shell) -> None:
     status = await shell("yes 123456789", limits=CommandLimits(output=25))
     assert status.reached == ("output",)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tool_rig import Shell
 
+from agentscope_tui.runners.home import confined_home
 from agentscope_tui.tools import sandbox_probe
 from agentscope_tui.tools.environment import tool_environment
 from agentscope_tui.tools.process import ProcessHost
@@ -260,6 +261,23 @@ async def test_landlock_gives_a_tmp_of_its_own_that_goes_with_the_session(
     assert tmp.stat().st_mode & 0o777 == 0o700
     await host.aclose()
     assert not tmp.exists()
+
+
+async def test_under_landlock_a_confined_agent_and_its_tools_have_each_a_tmp(
+    landlock: Sandbox, folder: Path
+) -> None:
+    agent = confined_home(landlock, ["sh"], cwd=folder, folder=folder, environ={}, network=False)
+    assert agent.environment({})["TMPDIR"] == str(agent.sandbox.private_tmp(folder))
+    agents, tools = await ProcessHost.start(agent.sandbox, folder), await ProcessHost.start(landlock, folder)
+    of_agent, of_tools = Shell(agents, agent.sandbox, folder), Shell(tools, landlock, folder)
+    await of_tools("echo $TMPDIR >tools_tmp; echo x >$TMPDIR/note")
+    await of_agent("echo kept >$TMPDIR/note; cat $(cat tools_tmp)/note")
+    await tools.aclose()
+    await of_agent("cat $TMPDIR/note")
+    await agents.aclose()
+    assert of_agent.sink.bytes() == b"kept\n"
+    assert b"Permission denied" in of_agent.sink.bytes("stderr")
+    assert [path.name for path in folder.parent.iterdir() if "tmp" in path.name] == []
 
 
 async def test_landlock_has_tcp_only_if_allowed(landlock: Sandbox, folder: Path, port: int) -> None:
