@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from agentscope_tui.errors import UserError
@@ -31,16 +30,21 @@ class KeptFiles:
         self._publish = publish
         self._wanted = wanted
         self._told = False
-        # One thread, so that snapshots follow each other also when nobody waits for one any more.
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="snapshots")
+        self._taking: asyncio.Task[None] | None = None
 
     async def keep(self, call: int) -> None:
         """Keep the files as of this call; returns when they are, or it is said why not."""
         if not self._wanted(call):
             return
-        loop = asyncio.get_running_loop()
+        # They follow each other also when nobody waits for one any more.
+        self._taking = asyncio.create_task(self._take(call, after=self._taking), name="snapshot")
+        await asyncio.shield(self._taking)
+
+    async def _take(self, call: int, *, after: asyncio.Task[None] | None) -> None:
+        if after is not None:
+            await asyncio.wait([after])
         try:
-            snapshot = await loop.run_in_executor(self._thread, self._snapshots.take, self._files, call)
+            snapshot = await asyncio.to_thread(self._snapshots.take, self._files, call)
         except UserError as error:
             self._tell(str(error))
         except OSError as error:
@@ -56,7 +60,6 @@ class KeptFiles:
     def close(self) -> None:
         """Nothing is kept any more."""
         self._snapshots.stop()
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _tell_left_out(self, snapshot: Snapshot | None) -> None:
         if snapshot is not None and snapshot.left_out:

@@ -13,6 +13,7 @@ import logging
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from agentscope_tui.events import SessionEvent
 from agentscope_tui.store.indexing import Indexing
 from agentscope_tui.store.line_file import LineFile
 from agentscope_tui.store.lock import FolderLock
+from agentscope_tui.store.together import together
 
 log = logging.getLogger(__name__)
 
@@ -182,7 +184,7 @@ class Recorder:
         batch, before = list(self._waiting), self._file.size
         failure: OSError | None = None
         try:
-            await asyncio.to_thread(self._file.append, b"".join(line.data for line in batch))
+            await together(partial(self._file.append, b"".join(line.data for line in batch)))
         except OSError as error:
             failure = error
         written = self._file.size - before
