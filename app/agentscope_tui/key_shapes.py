@@ -68,10 +68,13 @@ _BEARER_HAS_A_DIGIT = f"(?=[{_W}.~+/=-]{{0,200}}?\\d)"
 _PEM_BREAKS = r"(?:\s|\\[nr]|(?:Proc-Type|DEK-Info):[^\n\\]*)"
 _PEM_LINES = rf"(?:[A-Za-z0-9+/=]|{_PEM_BREAKS})"
 _PEM_END = "-----END [A-Z ]{0,20}PRIVATE KEY-----"
+_SCHEMES = ("Bearer", "bearer", "BEARER")
+_AWS_NAMES = ("secret_access_key", "SECRET_ACCESS_KEY", "secretAccessKey", "SecretAccessKey")
+_PEM_HEAD = "PRIVATE KEY-----"
 _NAMED = (
     *(
         _Shape(rf"{word}[ \t]{{1,4}}", f"{_TOKEN}{{16,}}=*", f"{_TOKEN}*=*", guard=_BEARER_HAS_A_DIGIT)
-        for word in ("Bearer", "bearer", "BEARER")
+        for word in _SCHEMES
     ),
     *(
         _Shape(
@@ -80,10 +83,10 @@ _NAMED = (
             "[A-Za-z0-9/+]*",
             after="(?![A-Za-z0-9/+=])",
         )
-        for word in ("secret_access_key", "SECRET_ACCESS_KEY", "secretAccessKey", "SecretAccessKey")
+        for word in _AWS_NAMES
     ),
     _Shape(
-        "-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----",
+        f"-----BEGIN [A-Z ]{{0,20}}{_PEM_HEAD}",
         rf"{_PEM_BREAKS}*[A-Za-z0-9+/=]{{32}}{_PEM_LINES}*(?:{_PEM_END})?",
         rf"{_PEM_LINES}*(?:\\|-[A-Za-z -]{{0,40}})?",
     ),
@@ -134,6 +137,18 @@ def _whole_sieve() -> Sieve:
 @cache
 def _begun_sieve() -> Sieve:
     return Sieve(rf"{shape.head}{shape.begun}\z" for shape in _shapes())
+
+
+@cache
+def _json_sieve() -> Sieve:
+    """What a key has of characters that JSON writes as they are."""
+    heads = (head + f"{kind.body}{{{kind.least}}}" for kind in _KINDS for head in kind.heads)
+    return Sieve([*heads, _JWT.head, *_SCHEMES, *_AWS_NAMES, _PEM_HEAD])
+
+
+def json_may_hold_key(text: str) -> bool:
+    """Whether some string in this JSON text may hold a `whole_key`."""
+    return _json_sieve().passes(text)
 
 
 def may_hold_key(text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from agentscope_tui.events import Event
-from agentscope_tui.secrets import Masker
+from agentscope_tui.secrets import MAX_DEPTH, Masker
 
 E = TypeVar("E", bound=Event)
 M = TypeVar("M", bound=BaseModel)
@@ -15,6 +15,13 @@ M = TypeVar("M", bound=BaseModel)
 
 def masked_event(event: E, masker: Masker) -> E:
     """The event with every text in it masked; itself where there is nothing to mask."""
+    try:
+        told = event.model_dump_json()
+    except ValueError:
+        # Lone surrogates, or nested too deeply.
+        return _masked_model(event, masker)
+    if told.count("{") + told.count("[") <= MAX_DEPTH and not masker.may_be_in(told):
+        return event
     return _masked_model(event, masker)
 
 

@@ -10,7 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from agentscope_tui.key_shapes import begun_key, may_end_in_key, may_hold_key, whole_key
+from agentscope_tui.key_shapes import (
+    begun_key,
+    json_may_hold_key,
+    may_end_in_key,
+    may_hold_key,
+    whole_key,
+)
 from agentscope_tui.text_sieve import Sieve
 
 MASK = "***"
@@ -106,6 +112,10 @@ class Masker:
                 return value if all(map(operator.is_, items, value)) else items
             case _:
                 return value
+
+    def may_be_in(self, json: str) -> bool:
+        """Whether `masked` may change something of the data that this JSON text tells."""
+        return (self._sieve is not None and self._sieve.passes(json)) or json_may_hold_key(json)
 
     def restored(self, edited: Any, original: Any) -> Any:
         """JSON data that was edited while masked, with the secrets of the original in place of the masks, in
