@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from io import TextIOBase, TextIOWrapper
 from pathlib import Path
@@ -15,6 +14,7 @@ from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.export_flags import Request
 from agentscope_tui.folders import sessions_dir
+from agentscope_tui.new_files import new_file
 from agentscope_tui.printable import printable
 from agentscope_tui.progress import progress_bar
 from agentscope_tui.store.export.formats import FORMATS, Choices, Format
@@ -36,11 +36,10 @@ def export(config: Config, request: Request) -> int:
     """
     choices = replace(request.choices, say=_say)
     format = FORMATS[request.format]
-    with ExitStack() as stack:
-        found = list(_found(request.names, sessions_dir(config.state), stack))
-        if not found:
-            raise UserError(f"there is no session in {', '.join(request.names)}")
-        tell = stack.enter_context(progress_bar())
+    found = list(_found(request.names, sessions_dir(config.state)))
+    if not found:
+        raise UserError(f"there is no session in {', '.join(request.names)}")
+    with progress_bar() as tell:
         sources = (one.source(tell, place, len(found)) for place, one in enumerate(found))
         if format.has_files or not _in_one(format, request, len(found)):
             written = _each_to_a_file(sources, format, request, choices, alone=len(found) == 1)
@@ -75,12 +74,11 @@ class _Found:
         return replace(source, on_read=lambda done: tell(done, source.size, words))
 
 
-def _found(names: Iterable[str], sessions: Path, stack: ExitStack) -> Iterator[_Found]:
+def _found(names: Iterable[str], sessions: Path) -> Iterator[_Found]:
     for name in names:
         path = Path(name).expanduser()
         if path.is_file() and path.name != "events.jsonl":
             file = open_trajectories(path)
-            stack.callback(file.close)
             yield from (_Found(file=file, number=number) for number in range(len(file)))
         elif path.is_dir() and not (path / "events.jsonl").is_file():
             inside = sorted(path.glob("*/events.jsonl")) or sorted(path.glob("*/*/events.jsonl"))
@@ -113,7 +111,7 @@ def _all_to_one(
         sys.stdout.flush()
         return any(written)
     path = Path(request.output or f"{name}{format.suffix}").expanduser()
-    with _new_file(path) as out:
+    with new_file(path) as out:
         written = [writer(source, out, choices) for source in sources]
         if not any(written):
             raise UserError(f"nothing to export: {path} was not written")
@@ -137,7 +135,7 @@ def _each_to_a_file(
         if format.has_files:
             written = format.file_writer(source, path, choices)
         else:
-            with _new_file(path) as out:
+            with new_file(path) as out:
                 written = format.writer(source, out, choices)
         if written:
             _say(f"wrote {path}")
@@ -159,20 +157,6 @@ class _Terminal(TextIOBase):
 
     def write(self, text: str) -> int:
         return sys.stdout.write(safe_text(text))
-
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[TextIO]:
-    """A file that is there when it is whole: whoever stops in between keeps what was there before."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8", newline="") as out:
-            yield out
-        draft.replace(path)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _say(note: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 
@@ -22,17 +23,24 @@ def clock(at: datetime) -> str:
 
 
 def thousands(value: int) -> str:
-    """A count of tokens: `950`, `12.3k`, `1.2M`."""
+    """A count of tokens: `950`, `12.3k`, `1.2M`, `2.8B`."""
     if value < 1000:
         return str(value)
     if value < 999_950:
         return f"{value / 1000:.1f}k"
-    return f"{value / 1_000_000:.1f}M"
+    if value < 999_950_000:
+        return f"{value / 1_000_000:.1f}M"
+    return f"{value / 1_000_000_000:.1f}B"
 
 
 def dollars(value: float) -> str:
     """A cost: `$0.0042` while it is small, `$1.25` later."""
-    return f"${value:.4f}" if value < 0.1 else f"${value:.2f}"
+    return f"${value:.4f}" if value < 0.1 else f"${value:,.2f}"
+
+
+def named(values: Mapping[str, float]) -> str:
+    """Metrics on a line: `style 0.6667 · tools 12`."""
+    return " · ".join(f"{name} {value:.4g}" for name, value in values.items())
 
 
 def file_size(value: float) -> str:
