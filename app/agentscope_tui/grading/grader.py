@@ -36,17 +36,23 @@ class Grade:
 
     reward: float
     reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers, by name."""
+    sessions: tuple[str, ...] = ()
+    """The ids of the sessions in which a model judged."""
 
 
 @dataclass(frozen=True)
 class GradeInput:
-    """What there is to grade. `workdir` is the scratch folder as the agent left it."""
+    """What there is to grade. `workdir` is the scratch folder as the agent left it, `session` the id of the
+    session that it is from."""
 
     answer: str
     task: Task
     workdir: Path
     run_command: RunCommand
     messages: list[Message] = field(default_factory=list)
+    session: str = ""
 
 
 class Grader(Protocol):

@@ -12,6 +12,7 @@ from typing import Any
 
 from agentscope_tui.grading.grader import Grade, GradeInput, GraderError, ground_truth_of, shorten
 from agentscope_tui.grading.runner_process import Reply, run_job
+from agentscope_tui.grading.transcript import transcript_of
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,9 @@ class FunctionGrader:
     """A function `module:func` of the user, imported from `folder` by the interpreter `python`.
 
     It gets what it names among its parameters: `answer` (str), `ground_truth` (str or None), `row` (the
-    dataset's row, a dict), `messages` (the conversation, a list of chat messages), `workdir` (str: the
-    agent's folder). It may be async. It returns a number, a truth value (1.0 or 0.0), or an object with
-    `reward` and, if it likes, `reason`.
+    dataset's row, a dict), `messages` (the conversation, a list of chat messages), `transcript` (the same
+    as a text), `workdir` (str: the agent's folder). It may be async. It returns a number, a truth value (1.0
+    or 0.0), or an object with `reward` and, if it likes, `reason` and `metrics` (numbers by name).
     """
 
     name: str
@@ -35,6 +36,7 @@ class FunctionGrader:
             "ground_truth": given.task.ground_truth,
             "row": given.task.row,
             "messages": given.messages,
+            "transcript": transcript_of(given.messages),
             "workdir": str(given.workdir),
         }
         job = {"function": self.name, "folder": str(self.folder), "values": values}
@@ -67,7 +69,8 @@ async def _grade(name: str, job: dict[str, Any], *, python: str, folder: Path, t
         raise GraderError(f"grader `{shown}` died without a result", detail=reply.printed)
     if "error" in reply.result:
         raise GraderError(f"grader `{shown}` failed: {reply.result['error']}", detail=_detail(reply))
-    return Grade(reply.result["reward"], str(reply.result.get("reason", "")))
+    result = reply.result
+    return Grade(result["reward"], str(result.get("reason", "")), result.get("metrics", {}))
 
 
 def _detail(reply: Reply) -> str:

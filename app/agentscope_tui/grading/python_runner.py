@@ -5,9 +5,9 @@ It is run by path with an interpreter of the user's choice, Python 3.9 or newer:
     python python_runner.py RESULT_FD
 
 The job comes as one line of JSON on standard input, the result goes as one line of JSON to RESULT_FD:
-`{"reward": 1.0, "reason": ""}` or `{"error": one line, "detail": a traceback}`. Standard input stays open
-as long as the host lives; when it closes, this process and its children end. What the user's code prints
-does not disturb the result.
+`{"reward": 1.0, "reason": "", "metrics": {}}` or `{"error": one line, "detail": a traceback}`. Standard input
+stays open as long as the host lives; when it closes, this process and its children end. What the user's code
+prints does not disturb the result.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from typing import Any, BinaryIO, NoReturn
 
 _FRAMES = 8
 _LONGEST_REASON = 500
+_MOST_METRICS = 100
+_LONGEST_NAME = 100
 _LONGEST_DETAIL = 8000
 
 
@@ -138,21 +140,37 @@ def arguments(function: Callable[..., Any], values: dict[str, Any]) -> tuple[lis
 
 
 def as_grade(result: Any) -> dict[str, Any]:
-    reward, reason = result, ""
+    reward, reason, metrics = result, "", {}
     if isinstance(result, dict):
         if "reward" not in result:
             raise JobError("the function returned an object without 'reward'")
         reward, reason = result["reward"], str(result.get("reason") or "")
-    if isinstance(reward, (str, bytes)) or not hasattr(type(reward), "__float__"):
+        metrics = as_metrics(result.get("metrics") or {})
+    if not is_number(reward):
         kind = type(reward).__name__
         raise JobError(
             f"the function returned {kind}: it may return a number, a truth value, "
-            "or an object with 'reward' and 'reason'"
+            "or an object with 'reward', 'reason' and 'metrics'"
         )
     value = float(reward)
     if not math.isfinite(value):
         raise JobError(f"the function returned {value}: a reward is a finite number")
-    return {"reward": value, "reason": reason[:_LONGEST_REASON]}
+    return {"reward": value, "reason": reason[:_LONGEST_REASON], "metrics": metrics}
+
+
+def as_metrics(metrics: Any) -> dict[str, float]:
+    if not isinstance(metrics, dict) or len(metrics) > _MOST_METRICS:
+        raise JobError(f"'metrics' is an object of at most {_MOST_METRICS} names and numbers")
+    for name, value in metrics.items():
+        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
+            raise JobError(f"the name of a metric is a text of 1 to {_LONGEST_NAME} characters")
+        if not is_number(value) or not math.isfinite(value):
+            raise JobError(f"the metric {name!r} is no finite number")
+    return {name: float(value) for name, value in metrics.items()}
+
+
+def is_number(value: Any) -> bool:
+    return not isinstance(value, (str, bytes)) and hasattr(type(value), "__float__")
 
 
 def one_line(error: BaseException) -> str:

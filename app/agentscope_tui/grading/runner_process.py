@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -96,9 +97,17 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     """The result, None for anything else: the user's code could write to the pipe too."""
     with suppress(ValueError):
         result = json.loads(line)
-        if isinstance(result, dict) and ("error" in result or isinstance(result.get("reward"), float)):
+        if isinstance(result, dict) and ("error" in result or _is_grade(result)):
             return result
     return None
+
+
+def _is_grade(result: dict[str, Any]) -> bool:
+    metrics = result.get("metrics", {})
+    return isinstance(metrics, dict) and all(
+        isinstance(value, float) and math.isfinite(value)
+        for value in (result.get("reward"), *metrics.values())
+    )
 
 
 async def _keep_tail(reader: asyncio.StreamReader, printed: bytearray) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from agentscope_tui.errors import UsageError
 from agentscope_tui.models.chat import Usage
 from agentscope_tui.runners.profile import Profiles
+from agentscope_tui.session.amending import Amendments
 from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.limits import Limits
 
@@ -84,6 +85,12 @@ class SessionSettings:
     ping_every: float = 15.0
     ping_timeout: float = 10.0
     """Seconds between pings, and until one without an answer is told."""
+    amendments: Amendments = field(default_factory=Amendments)
+    """What a fork puts into the agent's requests."""
+    parent: str = ""
+    parent_call: int | None = None
+    change: str = ""
+    """For a fork: the session before, the first call that is not that one's, and what is different."""
     folder: Path | None = None
     """The session's own folder; None keeps no outputs."""
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tui.grading.factory import parse_grader
+from agentscope_tui.grading.factory import Means, grader_of
 from agentscope_tui.grading.grader import Grade, GradeInput, GraderError
 
 
 async def grade(command: str, given: GradeInput, timeout: float = 60) -> Grade:
-    grader = parse_grader(f"command:{command}", python=None, timeout=timeout, cwd=Path.cwd())
+    grader = grader_of([f"command:{command}"], Means(Path.cwd(), timeout))
     return await grader.grade(given)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentscope_tui.grading import python_runner
-from agentscope_tui.grading.factory import parse_grader
+from agentscope_tui.grading.factory import Means, grader_of
 from agentscope_tui.grading.grader import Grade, Grader, GraderError
 
 LEFT = f"61.{os.getpid()}"
@@ -41,6 +41,9 @@ def nothing(): return 1
 async def later(answer):
     await asyncio.sleep(0)
     return 0.75
+async def measured(answer, transcript):
+    await asyncio.sleep(0)
+    return {"reward": 1, "metrics": {"length": len(answer), "asked": "2 + 2?" in transcript, "calls": 0.5}}
 class Judge:
     @staticmethod
     def grade(answer): return 0.5
@@ -78,6 +81,10 @@ def text(answer): return "1.0"
 def none(answer): return None
 def nan(answer): return float("nan")
 def no_reward(answer): return {"score": 1}
+def metrics_list(answer): return {"reward": 1, "metrics": [1]}
+def metric_text(answer): return {"reward": 1, "metrics": {"a": "1"}}
+def metric_nan(answer): return {"reward": 1, "metrics": {"a": float("inf")}}
+def metric_name(answer): return {"reward": 1, "metrics": {"": 1}}
 def wants_more(answer, solution): return 1
 not_a_function = 3
 """
@@ -96,7 +103,7 @@ def folder(tmp_path: Path) -> Path:
 def grader(folder: Path) -> Callable[..., Grader]:
     def make(name: str, timeout: float = 60, python: str | None = None) -> Grader:
         name = name if ":" in name else f"my_grader:{name}"
-        return parse_grader(name, python=python, timeout=timeout, cwd=folder)
+        return grader_of([name], Means(folder, timeout, python))
 
     return make
 
@@ -131,8 +138,8 @@ def runs(*words: str) -> bool:
         ("reasoned", Grade(1.0, "because")),
         ("reason_of_many_lines", Grade(0.0, "x" * 500)),
         ("everything", Grade(1.0, "yes yes v user []")),
-        ("keywords", Grade(1.0, "answer,ground_truth,messages,row,workdir")),
-        ("some_and_keywords", Grade(1.0, "yesground_truth,messages,workdir")),
+        ("keywords", Grade(1.0, "answer,ground_truth,messages,row,transcript,workdir")),
+        ("some_and_keywords", Grade(1.0, "yesground_truth,messages,transcript,workdir")),
         ("defaults", Grade(1.0)),
         ("nothing", Grade(1.0)),
         ("later", Grade(0.75)),
@@ -161,7 +168,15 @@ async def test_a_function_gets_what_it_names_and_gives_a_reward(grader, given, n
         ("none", "returned NoneType", ""),
         ("nan", "returned nan: a reward is a finite number", ""),
         ("no_reward", "without 'reward'", ""),
-        ("wants_more", "wants solution; it can have answer, ground_truth, row, messages, workdir", ""),
+        ("metrics_list", "'metrics' is an object of at most 100 names and numbers", ""),
+        ("metric_text", "the metric 'a' is no finite number", ""),
+        ("metric_nan", "the metric 'a' is no finite number", ""),
+        ("metric_name", "the name of a metric is a text of 1 to 100 characters", ""),
+        (
+            "wants_more",
+            "wants solution; it can have answer, ground_truth, row, messages, transcript, workdir",
+            "",
+        ),
         ("not_a_function", "my_grader:not_a_function is not a function", ""),
         ("missing", "my_grader has no missing", ""),
         ("nowhere:f", "no module nowhere in ", ""),
@@ -271,18 +286,18 @@ def test_the_script_needs_no_newer_python_and_only_the_standard_library():
     ],
 )
 async def test_regex_rewards(given, name, answer, truth, reward):
-    grader = parse_grader(name, python=None, timeout=60, cwd=Path.cwd())
+    grader = grader_of([name], Means(Path.cwd(), 60))
     assert (await grader.grade(given(answer, truth))).reward == reward
 
 
 async def test_a_regex_that_backtracks_for_ever_is_stopped(given):
-    grader = parse_grader("regex:(a+)+$", python=None, timeout=1.5, cwd=Path.cwd())
+    grader = grader_of(["regex:(a+)+$"], Means(Path.cwd(), 1.5))
     with pytest.raises(GraderError, match=r"ran longer than 1\.5 s"):
         await grader.grade(given("a" * 60 + "b"))
 
 
 async def test_a_ground_truth_that_is_no_pattern_is_the_graders_error(given):
-    grader = parse_grader("regex", python=None, timeout=60, cwd=Path.cwd())
+    grader = grader_of(["regex"], Means(Path.cwd(), 60))
     with pytest.raises(GraderError, match=r"failed: re\.error: "):
         await grader.grade(given("x", "("))
 
@@ -296,3 +311,9 @@ async def test_no_descriptor_is_left_open(grader, given):
         except GraderError:
             continue
     assert await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
+
+
+async def test_a_function_may_give_metrics_and_read_the_transcript(grader, given):
+    case = given("four", messages=[{"role": "user", "content": "2 + 2?"}])
+    grade = await grader("measured").grade(case)
+    assert grade == Grade(1.0, "", {"length": 4.0, "asked": 1.0, "calls": 0.5})

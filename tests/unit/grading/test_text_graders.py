@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from agentscope_tui.errors import UsageError
-from agentscope_tui.grading.factory import parse_grader
+from agentscope_tui.grading.factory import Means, grader_of
 from agentscope_tui.grading.grader import Grader, GraderError
 from agentscope_tui.grading.spec import parse_spec, runs_code
 
 
 def grader(name: str) -> Grader:
-    return parse_grader(name, python=None, timeout=60, cwd=Path.cwd())
+    return grader_of([name], Means(Path.cwd(), 60))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_an_unknown_grader_or_argument_is_wrong_usage(name, message):
 def test_an_interpreter_that_is_not_there_is_wrong_usage(tmp_path):
     for python in ("no-such-python", "./python", str(tmp_path)):
         with pytest.raises(UsageError, match=r"no interpreter .* --python"):
-            parse_grader("mod:func", python=python, timeout=60, cwd=tmp_path)
+            grader_of(["mod:func"], Means(tmp_path, 60, python))
 
 
 @pytest.mark.parametrize(
