@@ -18,7 +18,10 @@ def test_columns_are_guessed_and_told_and_a_row_without_its_folder_is_one_row(tm
     (tmp_path / "tasks" / "there" / "hint").write_text("the hint\n")
     model = write_script(tmp_path, bash("cat hint row.json"), submit("2"))
     done = subprocess.run(
-        [COMMAND, "run", str(rows), "--model", model, "--files", "tasks/{id}", "--grader", "exact"],
+        [
+            *(COMMAND, "run", str(rows), "--row", "0", "--row", "1"),
+            *("--model", model, "--files", "tasks/{id}", "--grader", "exact"),
+        ],
         cwd=tmp_path,
         env=environment(tmp_path),
         capture_output=True,

@@ -52,5 +52,6 @@ def test_the_wheel_works_from_another_folder(installed: Path, tmp_path: Path):
     assert where.startswith(str(installed.parent))
     assert "calls: 60  # default" in run(tmp_path, command, "config")
     assert "reward" in run(tmp_path, command, "run", "--row", "0")
+    assert "</html>" in run(tmp_path, command, "export", "last", "--html")
     styles = "from agentscope_tui.tui.app import AgentScopeApp as A; print(len(A.CSS_PATH))"
     assert int(run(tmp_path, installed / "python", "-c", styles)) == len(list(ROOT.glob("styles/*.tcss")))

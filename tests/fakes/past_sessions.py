@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agentscope_tui.event_lines import event_from_json, event_to_json
 from agentscope_tui.events import SessionEvent
+from agentscope_tui.grading.grader import Grade
 from agentscope_tui.models.chat import Message, ModelError
 from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.gate import Decision
@@ -35,19 +35,13 @@ EARLIER: list[Message] = [
 ]
 
 
-@dataclass(frozen=True)
-class Verdict:
-    reward: float
-    reason: str
-
-
 class HalfRight:
     """A grader."""
 
     name = "exact"
 
-    async def grade(self, answer: str, messages: Sequence[Message]) -> Verdict:
-        return Verdict(reward=0.5, reason=f"half of {answer!r}")
+    async def grade(self, answer: str, messages: Sequence[Message]) -> Grade:
+        return Grade(0.5, f"half of {answer!r}")
 
 
 async def eventful() -> list[SessionEvent]:

@@ -78,7 +78,10 @@ class Stage:
         """The app, as `run_app` makes it."""
         dataset, script = self.folder / name, self.folder / "script.yaml"
         lines = [row if isinstance(row, str) else json.dumps(row) for row in self.rows]
-        dataset.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = "\n".join(lines) + "\n"
+        if not dataset.exists() or dataset.read_text(encoding="utf-8") != text:
+            # What is there already is the same dataset to a second app.
+            dataset.write_text(text, encoding="utf-8")
         script.write_text(yaml.safe_dump({"scripts": self.scripts or [{"replies": [reply("hello")]}]}))
         flags = {"model.name": f"scripted:{script}", **(settings or {})}
         environ = {"AGENTSCOPE_HOME": str(self.state)}

@@ -321,3 +321,41 @@ async def test_the_session_of_another_process_is_followed_until_that_dies(stage:
     finally:
         writer.kill()
         writer.wait()
+
+
+async def test_rows_of_a_file_tell_their_rewards_before_one_is_opened(stage: Stage) -> None:
+    lines = [
+        {
+            "prompt": [{"role": "user", "content": f"task {number}"}],
+            "completion": [{"role": "assistant", "content": "so it is"}],
+            "reward": reward,
+        }
+        for number, reward in enumerate((0.25, 1.0, 0.0))
+    ]
+    file = stage.folder / "results.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    async with stage.running(app_on(stage, str(file)), size=(112, 24)) as view:
+        await view.until(lambda: "0.25" in view.row_line(0), "the rewards")
+        assert "was recorded of it is shown" in view.transcript
+        assert "an agent works on it" not in view.transcript
+        await view.press("f", *"reward<0.5", "enter")
+        await view.until(lambda: "task 1" not in view.text(RowList), "those that pass are gone")
+        assert "task 0" in view.text(RowList)
+        assert "task 2" in view.text(RowList)
+
+
+async def test_it_is_said_that_a_strangers_settings_do_not_count(stage: Stage) -> None:
+    stage.says(reply("I look.", bash("true")), reply("This is the end."))
+    name = await record(stage)
+    theirs = stage.folder / "download"
+    (stage.state / "sessions" / name).rename(theirs)
+    meta = json.loads((theirs / "meta.json").read_text())
+    meta["settings"]["runner"] = {"command": "evil"}
+    (theirs / "meta.json").write_text(json.dumps(meta))
+    config = {"model.name": meta["model"]}
+    async with stage.running(app_on(stage, str(theirs), config), size=(112, 24)) as view:
+        await view.until(lambda: isinstance(view.debugger.current, RecordedRow), "the recording")
+        await view.press("R")
+        said = "Your settings count for model.name, runner.command, not the recording's"
+        notes = view.app._notifications
+        await view.until(lambda: any(said in note.message for note in notes), "what does not count")

@@ -75,13 +75,13 @@ async def test_chosen_columns_and_widths_are_remembered(some: Stage):
         await view.press("C")
         await view.until(lambda: view.app.screen.query("#columns"))
         # Away with `calls`, and `answer` goes before the prompt.
-        await view.press("down", "space", *["down"] * 6, "space", "K", "K", "K", "enter")
-        await view.until(lambda: header(view).split() == ["#", "state", "reward", "time", "answer", "prompt"])
+        await view.press("down", "space", *["down"] * 7, "space", "K", "K", "K", "enter")
+        await view.until(lambda: header(view).split() == ["#", "state", "reward", "time", "sess.", "answer", "prompt"])
         assert '{"n": 4}' in view.row_line(4)
         await view.press("right", "greater_than_sign")
     async with some.running(size=(200, 30)) as view:
         await counted(view, 20)
-        assert header(view).split() == ["#", "state", "reward", "time", "answer", "prompt"]
+        assert header(view).split() == ["#", "state", "reward", "time", "sess.", "answer", "prompt"]
         assert view.pane(RowList).columns[0].width == 9
 
 

@@ -297,7 +297,6 @@ async def test_a_file_of_another_tool_can_be_a_test(project: Project) -> None:
     trajectories = open_trajectories(file)
     path = project.folder / "test_it.py"
     write(imported(trajectories.session(0), "chat"), path, Choices())
-    trajectories.close()
     run = await project.replay(project.folder / "test_it.session", settings={"session.system": "Be brief."})
     assert (run.differences, run.answer) == ([], "4")
 

@@ -12,8 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ("session", "wire", "runners", "models", "tools", "datasets", "grading", "store", "batch")
 APP = ROOT / "app" / "agentscope_tui"
-SHARED = ("agentscope_widgets.safe_text",)
-"""The one function that makes text from outside safe, for every sink; it knows no screen itself."""
+SHARED = ("agentscope_widgets.safe_text", "agentscope_widgets.sgr")
+"""What makes text from outside safe, for every sink, and what its colours mean: they know no screen."""
 WIDGETS = ROOT / "widgets" / "agentscope_widgets"
 
 
@@ -72,6 +72,8 @@ def test_only_the_screens_know_both() -> None:
         "agentscope_tui.store.recorder",
         "agentscope_tui.bus",
         "agentscope_widgets.safe_text",
+        "agentscope_widgets.sgr",
+        "agentscope_tui.store.export.html",
     ],
 )
 def test_importing_the_engine_loads_no_screen(module: str) -> None:

@@ -19,7 +19,7 @@ import yaml
 from agentscope_tui import __version__
 from agentscope_tui.cli import main
 from agentscope_tui.errors import UserError
-from agentscope_tui.options import SETTING_FLAGS, Options
+from agentscope_tui.options import SETTING_FLAGS, Options, RunOptions
 from agentscope_tui.setting_paths import exists
 
 
@@ -46,7 +46,7 @@ def handover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     project.mkdir()
     monkeypatch.chdir(project)
     taken = Handover()
-    for module, function in (("tui.app", "run_app"), ("batch.run", "run_rows")):
+    for module, function in (("tui.start", "run_app"), ("batch.run", "run_rows")):
         stand_in = ModuleType(module)
         setattr(stand_in, function, taken)
         monkeypatch.setitem(sys.modules, f"agentscope_tui.{module}", stand_in)
@@ -75,7 +75,7 @@ def on_a_terminal() -> Iterator[None]:
 def test_run_hands_over_rows_and_settings(handover):
     words = "run data.jsonl --row 3 --row 7 --row 3 --events - --model openai:m --temperature 0 --no-sandbox"
     assert main([*words.split(), "--map", "user_prompt=question", "--map", "ground_truth=a=b"]) == 7
-    assert handover.options == Options(Path("data.jsonl"), (3, 7), "-")
+    assert handover.options == RunOptions(Path("data.jsonl"), ((3, 3), (7, 7)), events="-")
     settings = handover.config.settings
     assert (settings.model.name, settings.model.temperature, settings.sandbox.mode) == ("openai:m", 0, "none")
     assert (settings.dataset.map.user_prompt, settings.dataset.map.ground_truth) == ("question", "a=b")
@@ -83,7 +83,28 @@ def test_run_hands_over_rows_and_settings(handover):
 
 def test_run_without_rows_or_dataset_means_all_of_the_demo(handover):
     assert main(["run"]) == 7
-    assert handover.options == Options()
+    assert handover.options == RunOptions(concurrency=8)
+
+
+def test_run_hands_over_what_a_run_is(handover):
+    words = "run data.jsonl --rows 0-4,9 --n 3 --concurrency 2 --out there --retry failed --json --events e"
+    assert main(words.split()) == 7
+    assert handover.options == RunOptions(
+        Path("data.jsonl"),
+        ((0, 4), (9, 9)),
+        rollouts=3,
+        concurrency=2,
+        out=Path("there"),
+        goes_on=True,
+        retry_failed=True,
+        events="e",
+        as_json=True,
+    )
+
+
+def test_single_rows_are_shown_as_transcripts(handover):
+    assert main(["run", "--row", "1", "--row", "0"]) == 7
+    assert handover.options == RunOptions(rows=((1, 1), (0, 0)), transcript=True)
 
 
 def test_a_dataset_opens_the_app(handover):

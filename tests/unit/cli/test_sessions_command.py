@@ -107,6 +107,12 @@ def test_nothing_found_is_said(
     assert not (tmp_path / "new").exists()
 
 
+def test_a_state_that_there_is_not_is_no_empty_list(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sessions", "--state", "runing"]) == 2
+    assert "'runing' is no state: use one of starting, running, paused" in capsys.readouterr().err
+    assert printed(capsys, "--state", "completed", "--json").count('"id"') == 2
+
+
 def test_json_has_everything(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(printed(capsys, "--json", "--row", "3"))
     assert [row["id"] for row in rows] == ["s2", "s1"]

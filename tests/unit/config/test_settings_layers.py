@@ -109,10 +109,10 @@ def test_the_key_comes_from_the_named_variable_or_the_users_file(start):
 def test_the_grader_of_a_row_is_the_flags_then_the_rows_then_the_files(start):
     start.user_file.write_text("grading: {grader: exact}")
     from_file = start.load()
-    assert from_file.grader_of(None) == "exact"
-    assert from_file.grader_of("numeric") == "numeric"
-    assert start.load({"grading.grader": "contains"}).grader_of("numeric") == "contains"
-    assert start.load(AGENTSCOPE_GRADING__GRADER="regex").grader_of("numeric") == "regex"
+    assert from_file.graders_of(None) == ("exact",)
+    assert from_file.graders_of("numeric") == ("numeric",)
+    assert start.load({"grading.grader": "contains"}).graders_of("numeric") == ("contains",)
+    assert start.load(AGENTSCOPE_GRADING__GRADER="regex").graders_of("numeric") == ("regex",)
 
 
 def test_the_report_is_yaml_with_the_values_in_force_and_their_origins(start):

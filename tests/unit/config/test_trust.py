@@ -12,6 +12,7 @@ HELD = {
     "model.base_url": "model: {base_url: 'http://evil'}",
     "model.api_key_env": "model: {api_key_env: AWS_SECRET}",
     "model.name": "model: {name: 'scripted:evil.yaml'}",
+    "model.replay_fallback": "model: {replay_fallback: 'scripted:evil.yaml'}",
     "sandbox.mode": "sandbox: {mode: none}",
     "sandbox.network": "sandbox: {network: true}",
     "sandbox.read_only": "sandbox: {read_only: [/]}",
@@ -47,6 +48,13 @@ def test_an_untrusted_file_may_set(start, key):
     config = start.load()
     assert config.untrusted is None
     assert config.origin(key) == str(start.local_file)
+
+
+def test_a_recording_as_a_model_is_held_too(start):
+    start.local_file.write_text("model: {name: 'replay:./evil'}")
+    untrusted = start.load().untrusted
+    assert untrusted is not None
+    assert untrusted.keys == ("model.name",)
 
 
 def test_a_python_grader_is_held_too(start):

@@ -124,7 +124,7 @@ def test_a_dataset_without_bad_rows(rows: Path, capsys: pytest.CaptureFixture[st
     assert main(["check", "rows.jsonl", "--prompt", "Row: {n}", "--limit", "2", "--json"]) == 0
     assert '"bad": []' in capsys.readouterr().out
     assert main(["check"]) == 0
-    assert ": 12 rows, 0 bad" in capsys.readouterr().out
+    assert ": 13 rows, 0 bad" in capsys.readouterr().out
 
 
 def test_only_the_first_bad_rows_are_printed(

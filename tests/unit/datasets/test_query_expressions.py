@@ -163,3 +163,21 @@ def test_very_deep_columns_are_not_compared_to_their_end() -> None:
 )
 def test_rows_without_a_session_are_not_read_where_they_cannot_pass(text: str, only_sessions: bool) -> None:
     assert needs_no_rows(parse_expression(text)) is only_sessions
+
+
+def test_a_graders_metrics_stand_after_the_reward() -> None:
+    graded = record(
+        standing=Standing("done", reward=0.5, metrics={"style": 0.25, "style.clear": 1.0, "two words": 3})
+    )
+    for text in (
+        "reward.style < reward",
+        "reward.style.clear == 1",
+        'reward["two words"] > 2',
+        "reward == 0.5",
+    ):
+        expression = parse_expression(text)
+        assert expression.matches(graded)
+        assert not expression.matches(record())
+        assert (expression.facts, expression.columns) == ({"reward"}, frozenset())
+        assert needs_no_rows(expression)
+    assert not needs_no_rows(parse_expression("reward.style == None"))

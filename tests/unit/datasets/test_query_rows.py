@@ -246,3 +246,22 @@ def test_a_row_set_counts_and_finds_its_neighbours() -> None:
     assert [neighbour(flags, place) for place in (0, 5, 9)] == [5, 5, 5]
     assert neighbour(rows.flags([2_000, 4, 5]), 0, backwards=True) == 2
     assert neighbour(bytearray(3), 1) is None
+
+
+def test_rows_are_ordered_by_a_metric_and_follow_it(opened: Opened) -> None:
+    dataset = opened(questions(*"abcd"))
+    standings = {
+        1: Standing(metrics={"style": 0.5}),
+        3: Standing(metrics={"style": 0.25}),
+        2: Standing("done"),
+    }
+    order = Order("reward.style")
+    assert order.facts == {"reward"}
+    assert in_order(dataset, order, standings) == [3, 1, 0, 2]
+    assert in_order(dataset, Order("reward.style", descending=True), standings) == [1, 3, 0, 2]
+    arrangement = Arrangement(dataset, standings)
+    arrangement.sort(order)
+    arrangement.ordered(array("I", [3, 1, 0, 2]))
+    standings[0] = Standing(metrics={"style": 0.3})
+    assert arrangement.session_changed(0)
+    assert list(arrangement.shown) == [3, 0, 1, 2]

@@ -18,6 +18,7 @@ from agentscope_tui.config import load_settings
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.options import Options
+from agentscope_tui.session.forking import Fork
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.state import SessionState
@@ -126,7 +127,7 @@ async def test_a_runner_that_was_killed_in_a_tool_is_restarted_where_it_was(tmp_
     await opened.aclose()
     assert "was killed by SIGKILL" in state.entries[-1].text
 
-    again, after = await bench.open(restarted=opened)
+    again, after = await bench.open(fork=Fork(opened.past()))
     await again.start()
     await wait_until(lambda: after.holds, "the first step that is new")
     assert (again.folder.files / "log").read_text() == "first\nbegun\n"
@@ -136,7 +137,7 @@ async def test_a_runner_that_was_killed_in_a_tool_is_restarted_where_it_was(tmp_
     await asyncio.wait_for(again.session.settled(), 20)
     assert after.outcome == "completed"
     assert [call.content for call in after.calls] == ["(no output)", "first\nbegun\nbegun\n"]
-    assert json.loads((again.folder.path / "meta.json").read_text())["restarted"] == opened.bus.session_id
+    assert json.loads((again.folder.path / "meta.json").read_text())["parent"] == opened.bus.session_id
     await again.aclose()
     await bench.launcher.aclose()
 

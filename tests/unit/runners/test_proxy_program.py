@@ -11,6 +11,7 @@ import pytest
 
 from agentscope_tui.errors import UsageError
 from agentscope_tui.events import ErrorOccurred, Submitted
+from agentscope_tui.grading.grader import Grade
 from agentscope_tui.runners.program import Command
 from agentscope_tui.runners.source import RunnerChoice, RunnerSource
 from fakes.engine import says
@@ -76,7 +77,7 @@ async def test_without_output_the_last_text_of_the_model_is_the_answer(tmp_path:
 
         async def grade(self, answer: str, messages: object) -> object:
             graded.append(answer)
-            return type("Verdict", (), {"reward": 1.0, "reason": ""})()
+            return Grade(1.0)
 
     command = write_program(tmp_path, "ask(sys.argv[1])")
     async with program(command, tmp_path, says("five"), grader=Grader()) as rig:

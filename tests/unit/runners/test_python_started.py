@@ -19,6 +19,7 @@ from agentscope_tui.errors import UsageError
 from agentscope_tui.options import Options
 from agentscope_tui.runners.python_agent import context, replies
 from agentscope_tui.runners.source import RunnerChoice, RunnerSource
+from agentscope_tui.session.forking import Fork
 from agentscope_tui.session.launch import open_rows
 from agentscope_tui.starter import write_starter
 from agentscope_tui.tui.workspace import Workspace
@@ -37,9 +38,9 @@ def test_init_writes_an_agent_that_runs_at_once(tmp_path: Path) -> None:
     assert (told.returncode, told.stderr) == (0, "")
     assert "  cd mine\n  agentscope tasks.jsonl\n" in told.stdout
     folder = tmp_path / "mine"
-    ran = subprocess.run(
-        [*command, "run", "tasks.jsonl"], cwd=folder, env=env, capture_output=True, text=True, timeout=60
-    )
+    rows = ["--row", "0", "--row", "1", "--row", "2"]
+    words = [*command, "run", "tasks.jsonl", *rows]
+    ran = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.count("✓ count_words done") == 3
     assert ran.stdout.count("reward (exact): 1") == 3
@@ -126,7 +127,7 @@ async def test_an_agent_that_died_is_restarted_where_it_was(folder: Path) -> Non
     [runner] = [pid for pid in alive("python_agent/start.py") if is_ours(pid)]
     os.kill(runner, signal.SIGKILL)
     await wait_until(lambda: opened.session.status == "failed", "the session failed")
-    again = await rows.open(task, restart=True)
+    again = await rows.open(task, fork=Fork(opened.past()))
     await wait_until(lambda: again.pump() and again.state.holds, "the first step that is new")
     again.session.run_on()
     await again.session.settled()

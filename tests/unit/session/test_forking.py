@@ -120,6 +120,7 @@ async def test_replayed_calls_cost_no_tokens_and_keep_their_numbers():
         await fork.goes_on()
         spent = [(usage.call, usage.replayed) for usage in fork.rig.of(UsageReported)]
         assert spent == [(1, True), (2, False)]
+        assert fork.rig.state.cost is None, "no price is known"
         assert len(fork.model.requests) == 1
 
 

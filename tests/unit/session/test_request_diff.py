@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentscope_tui.models.chat import Message
-from agentscope_tui.session.request_diff import MessageChange, request_changes
+from agentscope_tui.session.history import digest
+from agentscope_tui.session.request_diff import (
+    MessageChange,
+    SentRequest,
+    described,
+    deviation,
+    request_changes,
+)
 
 
 def said(role: str, content: str) -> Message:
@@ -81,3 +88,35 @@ def test_both_requests_can_be_read_off_the_changes(before: list[Message], after:
     was = [change.before or change.message for change in changes if change.kind != "added"]
     assert was == before
     assert [change.position for change in changes if change.kind != "removed"] == [*range(len(after))]
+
+
+def sent(*messages: Message, digest: str = "recorded") -> SentRequest:
+    return SentRequest(3, digest, lambda call: list(messages))
+
+
+def test_a_request_with_the_recorded_digest_does_not_differ_whatever_is_masked_in_it():
+    asked = said("user", "my key is canary")
+    assert deviation(sent(said("user", "my key is ***"), digest=digest([asked])), [asked]) == []
+
+
+def test_what_says_the_same_to_a_model_is_no_deviation():
+    call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    before = [said("user", "do it"), {"role": "assistant", "content": None, "tool_calls": [call]}]
+    after = [
+        {"role": "user", "content": [{"type": "text", "text": "do it\n"}]},
+        {"role": "assistant", "content": "", "tool_calls": [{**call, "id": "b"}]},
+    ]
+    assert deviation(sent(*before), after) == []
+
+
+def test_a_deviation_is_described_line_by_line_around_what_differs():
+    before = [SYSTEM, ASKED, said("tool", "x" * 200 + " it is red")]
+    after = [said("system", "be long"), ASKED, said("tool", "x" * 200 + " it is blue"), STEER]
+    told = described(deviation(sent(*before), after)).splitlines()
+    assert told[0] == "~ message 1 (system): be brief → be long"
+    assert told[1].startswith("~ message 3 (tool): x")
+    assert told[1].endswith("x it is red → xxxxxxxxxxxxx it is blue")
+    assert told[2] == "+ message 4 (user): hurry"
+    assert described(deviation(sent(*before), after, system=False)).splitlines()[0].startswith("~ message 2")
+    many = deviation(sent(), [said("user", str(number)) for number in range(20)])
+    assert described(many).splitlines()[-1] == "… 12 more"

@@ -278,6 +278,21 @@ async def test_what_a_strangers_recording_would_run_needs_trust(tmp_path: Path) 
     assert config_of(plain, elsewhere).untrusted is not None
 
 
+def test_a_script_is_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "script.yaml").touch()
+    session = SessionFolder(tmp_path / "session")
+    session.path.mkdir()
+    facts = {"model": "scripted:script.yaml", "cwd": str(home)}
+    (session.path / "meta.json").write_text(json.dumps(facts))
+    for folder, name in ((home, "script.yaml"), (tmp_path, str(home / "script.yaml"))):
+        monkeypatch.chdir(folder)
+        kept = kept_settings(session)
+        assert kept is not None
+        assert kept.tree["model"]["name"] == f"scripted:{name}"
+
+
 def test_a_folder_without_settings_keeps_none(tmp_path: Path) -> None:
     assert kept_settings(SessionFolder(tmp_path)) is None
     (tmp_path / "meta.json").write_text("[1, 2]")

@@ -19,10 +19,11 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.event_lines import event_from_json
 from agentscope_tui.events import SessionEvent, ToolResult
 from agentscope_tui.options import Options
+from agentscope_tui.session.forking import Fork
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.lock import FolderLock, SessionInUse
-from agentscope_tui.store.reopen import CUT_OFF, closing_events, recover, whole_events
+from agentscope_tui.store.reopen import CUT_OFF, closing_events, closing_of, recover, whole_events
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome
 from fakes.engine import FakeModel, FakeTools, says, streams
 from fakes.session_rig import Rig, check_promises
@@ -62,7 +63,12 @@ async def test_cut_after_any_event_everything_has_an_end(tmp_path: Path) -> None
     for count in range(1, len(lines) + 1):
         events, read = whole_events(b"".join(lines[:count]))
         assert (len(events), read) == (count, len(b"".join(lines[:count])))
-        events += closing_events(events)
+        state = SessionState()
+        for event in events:
+            state.apply(event)
+        closing = closing_events(events)
+        assert closing_of(state, events[-1]) == closing
+        events += closing
         state = SessionState()
         for event in events:
             state.apply(event)
@@ -171,7 +177,7 @@ async def test_a_session_that_was_killed_is_read_again_and_continued(tmp_path: P
     results = [event for event in recovered.events if isinstance(event, ToolResult)]
     assert [result.status for result in results] == ["done", "interrupted"]
     assert "two" in str(recovered.events)
-    opened = await launcher.open(row, mode="run", restarted=recovered)
+    opened = await launcher.open(row, mode="run", fork=Fork(recovered))
     state = SessionState()
     opened.bus.subscribe(state.apply)
     await opened.start()

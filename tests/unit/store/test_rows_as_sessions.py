@@ -16,6 +16,7 @@ from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.event_lines import event_from_json
 from agentscope_tui.events import LlmRequestSent, SessionStarted
 from agentscope_tui.options import Options
+from agentscope_tui.session.forking import Fork
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.state import SessionState
@@ -53,9 +54,9 @@ def rows_of(folder: Path, **flags: object) -> tuple[Launcher, Task]:
 
 
 async def run(
-    launcher: Launcher, row: Task, restarted: OpenSession | None = None
+    launcher: Launcher, row: Task, fork: Fork | None = None
 ) -> tuple[OpenSession, SessionState]:
-    opened = await launcher.open(row, mode="run", restarted=restarted)
+    opened = await launcher.open(row, mode="run", fork=fork)
     state = SessionState()
     opened.bus.subscribe(state.apply)
     await opened.start()
@@ -73,7 +74,7 @@ async def test_a_chat_is_recorded_graded_and_kept_by_a_restart(tmp_path: Path) -
     launcher, row = rows_of(tmp_path)
     first, state = await run(launcher, row)
     assert state.reward == 1.0
-    again, state = await run(launcher, row, restarted=first)
+    again, state = await run(launcher, row, fork=Fork(first.past()))
     assert state.reward == 1.0
     await launcher.aclose()
     for opened in (first, again):

@@ -88,6 +88,7 @@ def test_it_says_of_a_session_what_its_recording_says(tmp_path: Path, sessions: 
         "change": "c",
         "prompt": "add up",
         "size": sum(file.stat().st_size for file in (sessions / "a").iterdir()),
+        "metrics": "{}",
     }
 
 

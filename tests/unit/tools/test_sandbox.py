@@ -211,7 +211,7 @@ async def test_no_sandbox_wraps_nothing(folder: Path) -> None:
 async def test_without_bwrap_auto_says_so_and_bwrap_refuses(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sandbox_probe.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(sandbox_probe, "bwrap_program", lambda: "")
     found = await find_sandbox("auto")
     assert (found.name, found.reason) == ("landlock", "bwrap is not installed")
     with pytest.raises(SandboxError, match="bwrap is not installed; install"):
@@ -222,7 +222,7 @@ async def test_without_bwrap_auto_says_so_and_bwrap_refuses(
 async def test_with_neither_auto_says_why_and_required_refuses(
     monkeypatch: pytest.MonkeyPatch, network: bool
 ) -> None:
-    monkeypatch.setattr(sandbox_probe.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(sandbox_probe, "bwrap_program", lambda: "")
     monkeypatch.setitem(sandbox_probe._tried, ("landlock", ""), "landlock does not work here: none")
     found = await find_sandbox("auto", network=network)
     assert (found.name, found.network) == ("none", True)

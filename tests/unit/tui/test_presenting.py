@@ -191,6 +191,16 @@ def test_the_status_line_says_what_it_waits_for_and_what_was_used():
     assert "8.0 s" in texts
 
 
+def test_a_long_replay_tells_how_far_it_is():
+    started, *rest = begun()
+    fork = started.model_copy(update={"parent": "before", "parent_call": 8})
+    replayed = UsageReported(call=1, input_tokens=1, output_tokens=1, replayed=True)
+    assert status(state_of(fork, *rest, answered(), replayed))[0] == "REPLAYING, call #1 of 7"
+    assert status(state_of(fork, *rest, answered()))[0] == "RUNNING"
+    nearly = started.model_copy(update={"parent": "before", "parent_call": 2})
+    assert status(state_of(nearly, *rest, answered(), replayed))[0] == "RUNNING"
+
+
 @pytest.mark.parametrize(
     ("step", "text"),
     [

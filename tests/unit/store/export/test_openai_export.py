@@ -204,4 +204,3 @@ def test_an_example_of_another_tool_comes_back_as_it_was(tmp_path: Path) -> None
     path.write_text(json.dumps(example) + "\n" + json.dumps({"messages": [user("x"), assistant("y")]}) + "\n")
     opened = open_trajectories(path)
     assert json.loads(exported("openai", opened.session(0).events)) == example
-    opened.close()
