@@ -78,7 +78,9 @@ class Served:
 
     def logs(self) -> str:
         """All files of the state folder."""
-        return "".join(file.read_text() for file in self.folder.glob("state/**/*") if file.is_file())
+        files = (file for file in self.folder.glob("state/**/*") if file.is_file())
+        # Not all of them are text: the index of sessions is a database.
+        return "".join(file.read_text(errors="replace") for file in files)
 
     def _read_address(self) -> str:
         deadline = time.monotonic() + DEADLINE
