@@ -70,6 +70,10 @@ class SessionElsewhere:
         self._act("move_steer", (msg_id, position), {})
         return True
 
+    def score(self) -> bool:
+        self._act("score", (), {})
+        return True
+
     def interrupt(self, reason: str = "interrupted by the user") -> bool:
         self._act("interrupt", (reason,), {})
         return self.status == "running"

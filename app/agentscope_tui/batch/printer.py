@@ -26,6 +26,7 @@ from agentscope_tui.events import (
     ToolResult,
     UserMessageSent,
 )
+from agentscope_tui.figures import named
 from agentscope_tui.session.earlier import told
 from agentscope_widgets.safe_text import safe_line, safe_text
 
@@ -87,9 +88,11 @@ class TranscriptPrinter:
                 self._line(f"  · recording goes on: {event.gap}")
             case Graded():
                 verdict = f"error: {event.error}" if event.error else f"{event.reward:g}"
-                self._line(
-                    f"reward ({event.grader}): {verdict}{f' · {event.reason}' if event.reason else ''}"
-                )
+                word = "score now" if event.provisional else "reward"
+                reason = f" · {event.reason}" if event.reason else ""
+                self._line(f"{word} ({event.grader}): {verdict}{reason}")
+                if event.metrics:
+                    self._line(f"  {named(event.metrics)}")
             case StateChanged(status="idle") if event.outcome:
                 self._line(f"turn {event.turn} {event.outcome}{_because(event.reason)}")
             case SessionEnded(status="failed"):

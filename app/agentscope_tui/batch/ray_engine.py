@@ -48,8 +48,8 @@ class RayExecutor:
         labels: Mapping[str, object] | None = None,
         opened: Callable[[OpenedElsewhere], None] = lambda session: None,
     ) -> None:
-        """A cluster is connected to; `aclose` leaves it. `workers` processes share the `concurrency`; all else
-        is as for the `LocalExecutor`."""
+        """A cluster is connected to; `aclose` leaves it. `workers` processes share the `concurrency`, and all
+        else is as for the `LocalExecutor`."""
         self._setup = setup
         self._sessions = sessions
         self._watchers = watchers

@@ -10,7 +10,7 @@ from agentscope_tui.batch.results import Key, RolloutResult
 from agentscope_tui.bus import Callback
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
-from agentscope_tui.events import ErrorOccurred, Graded, SessionEvent, Submitted
+from agentscope_tui.events import ErrorOccurred, SessionEvent, Submitted
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.tally import Tally
@@ -35,13 +35,12 @@ class Account:
     job: Job
     session: str = ""
     tally: Tally = field(default_factory=Tally)
-    metrics: dict[str, float] = field(default_factory=dict)
     answer: str | None = None
     code: str = ""
 
     def reset(self) -> None:
         """Begin anew: another session runs the same job."""
-        self.session, self.tally, self.metrics, self.answer, self.code = "", Tally(), {}, None, ""
+        self.session, self.tally, self.answer, self.code = "", Tally(), None, ""
 
     def __call__(self, event: SessionEvent) -> None:
         """The bus callback."""
@@ -49,8 +48,6 @@ class Account:
         match event:
             case ErrorOccurred(source="model"):
                 self.code = event.code
-            case Graded():
-                self.metrics.update(event.metrics)
             case Submitted():
                 self.answer = event.answer
             case _:
@@ -62,6 +59,8 @@ class Account:
         done = (
             not error and tally.outcome == "completed" and not tally.grade_error and tally.status != "failed"
         )
+        # Somebody who looks at one of many may interrupt it.
+        stopped = stopped or tally.outcome == "interrupted"
         started, ended = tally.turn_started, tally.turn_ended
         return RolloutResult(
             row=self.job.task.index,
@@ -70,7 +69,7 @@ class Account:
             session=self.session,
             outcome=tally.outcome,
             reward=tally.reward,
-            metrics=self.metrics,
+            metrics=tally.metrics,
             answer=self.answer,
             error="" if done else error or tally.grade_error or tally.last_error or tally.outcome_reason,
             code=self.code if not done else "",

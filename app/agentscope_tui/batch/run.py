@@ -13,14 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from agentscope_tui import __version__
 from agentscope_tui.batch.batch import Batch, Executor, Progress
 from agentscope_tui.batch.local import LocalExecutor
 from agentscope_tui.batch.printer import TranscriptPrinter
-from agentscope_tui.batch.results import Key, RolloutResult
-from agentscope_tui.batch.rollout import Job
-from agentscope_tui.batch.run_folder import SESSIONS, RunFolder, RunInfo, newest_like
+from agentscope_tui.batch.results import RolloutResult
+from agentscope_tui.batch.run_folder import SESSIONS, RunFolder, newest_like
 from agentscope_tui.batch.selection import selected
+from agentscope_tui.batch.starting import jobs_of, new_name, run_info
 from agentscope_tui.batch.summary import conclusion, summary
 from agentscope_tui.bus import Callback
 from agentscope_tui.clock import Clock
@@ -30,7 +29,7 @@ from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.event_lines import event_to_json
 from agentscope_tui.events import SessionEvent
 from agentscope_tui.folders import open_state_dir, runs_dir
-from agentscope_tui.options import Options, RunOptions
+from agentscope_tui.options import Options, RunOptions, rows_text
 from agentscope_tui.printable import printable
 from agentscope_tui.progress import progress_bar
 from agentscope_tui.run_display import RunDisplay
@@ -79,7 +78,7 @@ async def _run(config: Config, launcher: Launcher, dataset: Dataset, options: Ru
                 folder.add(result)
             display.ended(result)
 
-        batch = Batch(_jobs(dataset, due), executor, progress, concurrency=options.concurrency, keep=keep)
+        batch = Batch(jobs_of(dataset, due), executor, progress, concurrency=options.concurrency, keep=keep)
         with _stopping(batch, display), display.shown():
             await _run_batch(batch, executor)
     path = None if folder is None else folder.path
@@ -133,11 +132,6 @@ async def _run_batch(batch: Batch, executor: Executor) -> None:
         await executor.aclose()
 
 
-def _jobs(dataset: Dataset, keys: list[Key]) -> Iterator[Job]:
-    for index, rollout in keys:
-        yield Job(dataset.row(index), rollout)
-
-
 @contextmanager
 def _stopping(batch: Batch, display: RunDisplay) -> Iterator[None]:
     """ctrl+c once lets what runs come to its end, twice interrupts it; SIGTERM interrupts it at once."""
@@ -174,19 +168,9 @@ def _folder(config: Config, launcher: Launcher, options: RunOptions) -> Iterator
 
 def _open_folder(config: Config, launcher: Launcher, options: RunOptions) -> RunFolder:
     now = Clock().now()
-    dataset = launcher.dataset
-    info = RunInfo(
-        name=options.out.name if options.out else f"{now:%Y%m%d-%H%M%S}-{dataset.stem}",
-        version=__version__,
-        created=now,
-        dataset=str(dataset),
-        dataset_identity=launcher.identity,
-        runner=launcher.runner,
-        model=launcher.model_name,
-        rollouts=options.rollouts,
-        settings=config.chosen(),
-    )
     runs = runs_dir(open_state_dir(config.environ))
+    name = options.out.name if options.out else new_name(launcher, runs, now)
+    info = run_info(launcher, name, now, rows=rows_text(options.rows), rollouts=options.rollouts)
     if options.out is not None:
         path = options.out
     elif options.goes_on:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from agentscope_tui.batch.results import RESULTS, Key, RolloutResult, read_results
 from agentscope_tui.errors import UserError
 from agentscope_tui.store.line_file import LineFile
+from agentscope_tui.store.lock import FolderLock, SessionInUse
 
 RUN = "run.json"
 SESSIONS = "sessions"
@@ -36,6 +37,8 @@ class RunInfo:
     rows: str = ""
     rollouts: int = 1
     settings: dict[str, Any] = field(default_factory=dict)
+    regraded: list[dict[str, Any]] = field(default_factory=list)
+    """When results were graded again since, and by which grader: `{"at", "grader", "judge"}`."""
 
     def differences(self, other: RunInfo) -> list[str]:
         """What makes this another run than `other`, in words; empty where one can go on as the other."""
@@ -65,13 +68,14 @@ class RunFolder:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.mkdir(mode=0o700, exist_ok=True)
+            self._lock = FolderLock(path)
             if before is None:
                 (path / RUN).touch(mode=0o600)
-                (path / RUN).write_text(
-                    json.dumps(asdict(info), indent=2, default=str) + "\n", encoding="utf-8"
-                )
+                (path / RUN).write_text(_as_text(info), encoding="utf-8")
             self.results = read_results(path)
             self._file = LineFile(path / RESULTS, goes_on=True)
+        except SessionInUse:
+            raise UserError(f"another agentscope writes the run in {path} now: end it there first") from None
         except OSError as error:
             raise UserError(f"cannot write the run to {path}: {error.strerror or error}") from error
 
@@ -87,6 +91,22 @@ class RunFolder:
             raise UserError(f"cannot write results to {self.path}: {error.strerror}") from error
         self.results[result.key] = result
 
+    def note_regraded(self, at: datetime, grader: str | list[str] | None, judge: str | None) -> None:
+        """Keep that results were graded again; `grader` None: each as it was.
+
+        Raises:
+            UserError: the disk does not take it.
+        """
+        entry = {"at": at.isoformat(), "grader": grader, "judge": judge}
+        self.info = replace(self.info, regraded=[*self.info.regraded, entry])
+        new = self.path / f"{RUN}.new"
+        try:
+            new.touch(mode=0o600)
+            new.write_text(_as_text(self.info), encoding="utf-8")
+            new.replace(self.path / RUN)
+        except OSError as error:
+            raise UserError(f"cannot write {self.path / RUN}: {error.strerror}") from error
+
     def due(self, keys: Iterable[Key], *, retry_failed: bool = False) -> Iterable[Key]:
         """Those of `keys` that are still to be run; with `retry_failed` also those that failed."""
         for key in keys:
@@ -96,6 +116,11 @@ class RunFolder:
 
     def close(self) -> None:
         self._file.close()
+        self._lock.release()
+
+
+def _as_text(info: RunInfo) -> str:
+    return json.dumps(asdict(info), indent=2, default=str) + "\n"
 
 
 def read_run(path: Path) -> RunInfo | None:

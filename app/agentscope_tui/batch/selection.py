@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.options import Span
@@ -28,3 +28,17 @@ def selected(dataset: Dataset, spans: tuple[Span, ...], scan: Callable[[], None]
             if index not in seen:
                 seen.add(index)
                 yield index
+
+
+def spans_of(indices: Iterable[int]) -> Iterator[Span]:
+    """The ranges that name these indices, in their order."""
+    start = last = None
+    for index in indices:
+        if start is None or last is None:
+            start = index
+        elif index != last + 1:
+            yield start, last
+            start = index
+        last = index
+    if start is not None:
+        yield start, last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import islice
 
 from agentscope_tui.events import Paused
 from agentscope_tui.session.state import SessionState
@@ -53,12 +54,14 @@ def segments_of(state: SessionState, now: datetime, hold: Paused | None = None) 
 
 
 def sandbox_segments(state: SessionState) -> list[Segment]:
-    """Whether tools are confined, and by what; and the agent's own program, if it has one."""
+    """Whether tools are confined, and by what; and the agent's own program, if it has one. Of an imported
+    session nobody knows."""
     started = state.started
     tools, agent = (started.confinement, started.agent_confinement) if started else ("none", "")
-    segments: list[Segment] = [
-        ("NO SANDBOX", "warning") if tools == "none" and not agent else (f"sandbox {tools}", "muted")
-    ]
+    segments: list[Segment] = []
+    if tools:
+        unconfined = tools == "none" and not agent
+        segments.append(("NO SANDBOX", "warning") if unconfined else (f"sandbox {tools}", "muted"))
     if agent:
         segments.append(("agent runs as you" if agent == "none" else f"agent in {agent}", "muted"))
     return segments
@@ -113,6 +116,9 @@ def _with_reason(word: str, state: SessionState) -> str:
 
 
 def _running(state: SessionState, now: datetime) -> Segment:
+    live_from = state.started.parent_call if state.started else None
+    if live_from is not None and state.call < live_from - 1 and _replays(state):
+        return f"REPLAYING, call #{state.call} of {live_from - 1}", "accent"
     running = state.running_calls
     if running:
         call = running[0]
@@ -126,6 +132,12 @@ def _running(state: SessionState, now: datetime) -> Segment:
     if state.streaming_call is not None:
         return f"MODEL answering call #{state.streaming_call}", "accent"
     return "RUNNING", "accent"
+
+
+def _replays(state: SessionState) -> bool:
+    """Whether the last reply came from a recording."""
+    replies = (entry for entry in reversed(state.entries) if entry.kind == "assistant")
+    return any(entry.replayed for entry in islice(replies, 1))
 
 
 def _of(limit: float | None) -> str:

@@ -14,6 +14,7 @@ from agentscope_tui.tui.present.words import (
     TOOL_TONES,
     argument_summary,
     clock,
+    named,
     pretty_arguments,
     seconds,
     thousands,
@@ -63,7 +64,8 @@ def block_of(state: SessionState, position: int) -> Block:
         case "note":
             return _block(entry, entry.status, text, tone="muted")
         case "extra":
-            return replace(_foldable(entry, entry.status, folded=True), format="json")
+            summary = " ".join(text[:400].split())
+            return replace(_foldable(entry, entry.status, folded=True), format="json", summary=summary)
         case "ended":
             failed = entry.status != "ended"
             title = "✗ session failed" if failed else "session ended"
@@ -100,7 +102,7 @@ def _assistant(entry: Entry) -> Block:
     if entry.duration is not None:
         facts.append(seconds(entry.duration))
     if entry.tokens is not None:
-        facts.append(f"{thousands(entry.tokens)} tok")
+        facts.append(f"{thousands(entry.tokens)} tok{' replayed' if entry.replayed else ''}")
     title = "assistant"
     if entry.partial:
         title += " · cut off"
@@ -162,11 +164,14 @@ def _pause(entry: Entry, call: CallView | None) -> Block:
 
 
 def _reward(entry: Entry) -> Block:
+    word = "score now" if entry.provisional else "reward"
     if entry.reward is None:
-        return _block(entry, f"✗ grader error ({entry.status})", _with_detail(entry), tone="error")
+        title = f"✗ {'score now: ' if entry.provisional else ''}grader error ({entry.status})"
+        return _block(entry, title, _with_detail(entry), tone="error")
     tone: Tone = "success" if entry.reward > 0 else "error"
     glyph = "★" if entry.reward > 0 else "☆"
-    return _block(entry, f"{glyph} reward {entry.reward:g} · {entry.status}", entry.text, tone=tone)
+    text = "\n".join(part for part in (entry.text, named(entry.metrics)) if part)
+    return _block(entry, f"{glyph} {word} {entry.reward:g} · {entry.status}", text, tone=tone)
 
 
 def _with_detail(entry: Entry) -> str:

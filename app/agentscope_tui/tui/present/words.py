@@ -1,11 +1,15 @@
-"""The words and glyphs for states, and how numbers are written: one place, so that all panes agree."""
+"""The words and glyphs for states, with how numbers are written: one place, so that all panes agree."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 
+from agentscope_tui.figures import clock as clock
+from agentscope_tui.figures import dollars as dollars
+from agentscope_tui.figures import named as named
+from agentscope_tui.figures import seconds as seconds
+from agentscope_tui.figures import thousands as thousands
 from agentscope_tui.session.views import CallView, ToolState
 from agentscope_widgets.look import Tone
 
@@ -27,36 +31,6 @@ TOOL_TONES: Mapping[ToolState, Tone] = {
     "refused": "warning",
     "interrupted": "warning",
 }
-
-
-def seconds(value: float) -> str:
-    """A duration: `0.1 s`, `42 s`, `3:07`, `1:02:07`."""
-    if value < 9.95:
-        return f"{value:.1f} s"
-    if value < 60:
-        return f"{value:.0f} s"
-    minutes, rest = divmod(round(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def clock(at: datetime) -> str:
-    """A moment as the user's clock shows it: `14:03:22`."""
-    return f"{at.astimezone():%H:%M:%S}"
-
-
-def thousands(value: int) -> str:
-    """A count of tokens: `950`, `12.3k`, `1.2M`."""
-    if value < 1000:
-        return str(value)
-    if value < 999_950:
-        return f"{value / 1000:.1f}k"
-    return f"{value / 1_000_000:.1f}M"
-
-
-def dollars(value: float) -> str:
-    """A cost: `$0.0042` while it is small, `$1.25` later."""
-    return f"${value:.4f}" if value < 0.1 else f"${value:.2f}"
 
 
 def argument_summary(call: CallView) -> str:
