@@ -16,14 +16,16 @@ from agentscope_tui.cli_flags import (
     add_app,
     add_dataset,
     add_dataset_settings,
+    add_run,
     add_server,
     add_settings,
     add_trust,
     parser_of,
-    row_index,
+    run_options,
 )
 from agentscope_tui.errors import UsageError, UserError
 from agentscope_tui.options import PAGE_COMMAND, Options
+from agentscope_tui.own_memory import close_own_memory
 from agentscope_tui.printable import printable
 
 if TYPE_CHECKING:
@@ -33,6 +35,13 @@ _EPILOG = """\
 commands:
   agentscope [DATASET]      open the app (this help)
   agentscope run DATASET    run rows without a screen     (agentscope run --help)
+  agentscope report RUN     what came of a run, or how two differ (agentscope report --help)
+  agentscope export SESSION write a session as ATIF, OpenAI chat, Markdown, HTML … (agentscope export --help)
+  agentscope sessions       list what was recorded; rename, delete (agentscope sessions --help)
+  agentscope open SESSION   look at a recording, or at a file of another tool (agentscope open --help)
+  agentscope resume SESSION go on with a session that was cut off  (agentscope resume --help)
+  agentscope compare A B    two sessions side by side: where they differ (agentscope compare --help)
+  agentscope grade SESSION  grade recordings again, without running agents (agentscope grade --help)
   agentscope check DATASET  read all rows: columns, sizes, duplicates, bad rows (agentscope check --help)
   agentscope init [DIR]     write a small Python agent, a dataset and settings to start from
   agentscope serve DATASET  the app in a browser            (agentscope serve --help)
@@ -49,14 +58,18 @@ examples:
   agentscope run tasks.jsonl --row 3 --events -   one row, events as JSON lines
 """
 _RUN_EPILOG = """\
-A readable transcript goes to standard output, or the events as JSON lines with --events.
-Nothing pauses: a failed model call fails the turn.
-exit code: 0 done, 1 some row failed with an error, 2 wrong usage
+Rows run several at a time; each result is a line, the recordings are sessions like any other. With --row a
+readable transcript goes to standard output, or the events as JSON lines with --events.
+Nothing pauses: a failed model call fails the turn. ctrl+c lets what runs come to its end, twice ends it now;
+--resume goes on.
+exit code: 0 all done, 1 some failed, 2 wrong usage, 3 stopped by an error that all rows would meet (a wrong
+key, an empty account), 130 stopped by ctrl+c
 
 examples:
-  agentscope run --row 0                          a row of the demo
-  agentscope run tasks.jsonl --row 3 --row 7 --model openai:gpt-5-mini
-  agentscope run tasks.jsonl --offset 100 --limit 50 --events events.jsonl
+  agentscope run --row 0                          a row of the demo, its transcript
+  agentscope run tasks.jsonl --model openai:gpt-5-mini --rows 0-99,120 --concurrency 16
+  agentscope run tasks.jsonl --n 8 --out runs/today   each row eight times
+  agentscope run tasks.jsonl --n 8 --out runs/today --resume --retry failed
 """
 
 
@@ -65,6 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0 done, 1 failed, 2 wrong usage or settings, 130 stopped by ctrl+c.
     """
+    if argv is None:
+        close_own_memory()
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         return _dispatch(words)
@@ -104,16 +119,42 @@ def _open_app(words: list[str], *, page: tuple[int, int] | None = None) -> int:
         raise UsageError(f"the command goes first: agentscope {parsed.dataset} ...")
     if len(parsed.row or ()) > 1:
         raise UsageError("the app opens one row at once: use --row once, or `agentscope run` for many")
-    on_terminal = _keys_arrive(parsed.dataset) and all(map(_is_terminal, (sys.stdout, sys.stderr)))
-    if not on_terminal and page is None:
-        raise UsageError(
-            "the app needs a terminal: without one, use `agentscope run` (agentscope run --help)"
-        )
+    if page is None:
+        _require_terminal(parsed.dataset, "use `agentscope run` (agentscope run --help)")
     config = _load(parsed)
     _start_log(config)
-    from agentscope_tui.tui.app import run_app
+    from agentscope_tui.tui.start import run_app
 
     return run_app(config, Options(parsed.dataset, tuple(parsed.row or ()), page=page))
+
+
+def _open_recording(words: list[str]) -> int:
+    from agentscope_tui.recording_flags import open_parser
+
+    parsed = open_parser().parse_args(words)
+    _require_terminal(None, "a recording cannot be shown")
+    config = _load(parsed)
+    _start_log(config)
+    from agentscope_tui.tui.start import run_app
+
+    return run_app(config, Options(recording=parsed.name))
+
+
+def _resume(words: list[str]) -> int:
+    from agentscope_tui.recording_flags import resume_parser
+
+    parsed = resume_parser().parse_args(words)
+    _require_terminal(None, "a session cannot be gone on with")
+    config = _load(parsed)
+    _start_log(config)
+    from agentscope_tui.tui.start import run_app
+
+    return run_app(config, Options(resumes=parsed.name))
+
+
+def _require_terminal(dataset: Path | None, otherwise: str) -> None:
+    if not (_keys_arrive(dataset) and all(map(_is_terminal, (sys.stdout, sys.stderr)))):
+        raise UsageError(f"the app needs a terminal: without one, {otherwise}")
 
 
 def _serve(words: list[str]) -> int:
@@ -135,22 +176,15 @@ def _serve(words: list[str]) -> int:
 def _run(words: list[str]) -> int:
     parser = parser_of("agentscope run", "Run rows to their end, without a screen.", _RUN_EPILOG)
     add_dataset(parser)
-    parser.add_argument(
-        "--row",
-        type=row_index,
-        action="append",
-        metavar="N",
-        help="run this row (index from 0; may be repeated; default: all)",
-    )
-    parser.add_argument("--events", metavar="FILE", help="write events as JSON lines to FILE, `-`: to stdout")
+    add_run(parser)
     add_settings(parser, screen=False)
     parsed = parser.parse_args(words)
+    options = run_options(parsed)
     config = _load_and_warn(parsed)
     _start_log(config)
     from agentscope_tui.batch.run import run_rows
 
-    rows = tuple(dict.fromkeys(parsed.row or ()))
-    return run_rows(config, Options(parsed.dataset, rows, parsed.events))
+    return run_rows(config, options)
 
 
 def _check_dataset(words: list[str]) -> int:
@@ -193,6 +227,16 @@ def _show_config(words: list[str]) -> int:
     return _print(report(config))
 
 
+def _compare(words: list[str]) -> int:
+    from agentscope_tui.recording_flags import compare_parser
+
+    parsed = compare_parser().parse_args(words)
+    config = _load_and_warn(parsed)
+    from agentscope_tui.comparison_report import report
+
+    return report(config, parsed.left, parsed.right, as_json=parsed.json, every=parsed.all)
+
+
 def _show_models(words: list[str]) -> int:
     about = "Show the providers that --model knows, and whether each has a key."
     parser = parser_of("agentscope models", about, "")
@@ -217,14 +261,76 @@ def _examine_runner(words: list[str]) -> int:
     return examine(config)
 
 
+def _export(words: list[str]) -> int:
+    from agentscope_tui.export_flags import parse_export
+
+    parsed, request = parse_export(words)
+    config = _load_and_warn(parsed)
+    from agentscope_tui.exporting import export
+
+    return export(config, request)
+
+
+def _report(words: list[str]) -> int:
+    from agentscope_tui.report_flags import parse_report
+
+    parsed, request = parse_report(words)
+    config = _load_and_warn(parsed)
+    from agentscope_tui.run_report import report
+
+    return report(config, request)
+
+
+def _grade(words: list[str]) -> int:
+    from agentscope_tui.grade_command import parse_grade
+
+    parsed, request = parse_grade(words)
+    config = _load_and_warn(parsed)
+    _start_log(config)
+    from agentscope_tui.grading_report import grade
+
+    return grade(config, request, trust=parsed.trust)
+
+
+def _sessions(words: list[str]) -> int:
+    from agentscope_tui import sessions_command as command
+
+    match words:
+        case [command.DELETE, *rest]:
+            parsed = command.delete_parser().parse_args(rest)
+            config = _load_and_warn(parsed)
+            from agentscope_tui.sessions_report import delete
+
+            return delete(config, parsed.sessions, yes=parsed.yes)
+        case [command.RENAME, *rest]:
+            parsed = command.rename_parser().parse_args(rest)
+            config = _load_and_warn(parsed)
+            from agentscope_tui.sessions_report import rename
+
+            return rename(config, parsed.session, parsed.name)
+        case _:
+            parsed = command.list_parser().parse_args(words)
+            config = _load_and_warn(parsed)
+            from agentscope_tui.sessions_report import list_sessions
+
+            return list_sessions(config, command.asked(parsed))
+
+
 _COMMANDS: Mapping[str, Callable[[list[str]], int]] = {
+    "sessions": _sessions,
+    "open": _open_recording,
+    "resume": _resume,
     "run": _run,
+    "report": _report,
     "check": _check_dataset,
     "init": _init,
     "config": _show_config,
+    "compare": _compare,
     "models": _show_models,
     "doctor": _examine_runner,
     "serve": _serve,
+    "export": _export,
+    "grade": _grade,
 }
 
 
@@ -251,6 +357,9 @@ def _load(parsed: argparse.Namespace) -> Config:
     flags = {key: value for key, value in vars(parsed).items() if "." in key and value is not None}
     if "dataset.map" in flags:
         flags["dataset.map"] = dict(flags["dataset.map"])
+    match flags.get("grading.grader"):
+        case [grader]:
+            flags["grading.grader"] = grader
     return guarded(load_settings(flags, trust=parsed.trust))
 
 

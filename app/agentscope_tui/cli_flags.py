@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from agentscope_tui.errors import UsageError
-from agentscope_tui.options import FLAGS
+from agentscope_tui.options import FLAGS, RunOptions, parse_rows
 
 SETTINGS = "settings (each is also in the settings files: agentscope config)"
+
+
+_CONCURRENCY = 8
+"""Sessions of a run at a time, where nobody says otherwise."""
 
 
 class Answered(Exception):
@@ -54,6 +58,46 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     _add_switch(parser, "serve.remote", True, about)
 
 
+def add_run(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--rows", metavar="LIST", help="run these rows: 0-99,120,500- (indices from 0; default: all)")
+    one = "run this row and print its transcript (may be repeated)"
+    add("--row", type=row_index, action="append", metavar="N", help=one)
+    add("--n", type=_count, default=1, metavar="K", help="run each row K times")
+    add("--concurrency", type=_count, metavar="C", help="run C sessions at a time (default: 8)")
+    where = "run sessions here, or on a Ray cluster (docs/scale.md)"
+    add("--engine", type=_engine, default="local", metavar="local|ray[:ADDRESS]", help=where)
+    add("--out", type=Path, metavar="DIR", help="keep results and recordings there (default: in the state)")
+    add("--resume", action="store_true", help="run only what is missing in --out, or in the newest such run")
+    add("--retry", choices=["failed"], help="resume, and run what failed again")
+    add("--json", action="store_true", help="print only a summary, as JSON")
+    add("--events", metavar="FILE", help="write events as JSON lines to FILE, `-`: to stdout")
+
+
+def run_options(parsed: argparse.Namespace) -> RunOptions:
+    """What `agentscope run` is asked for.
+
+    Raises:
+        UsageError: flags that do not go together, or no ranges of rows.
+    """
+    if parsed.row and (parsed.rows or parsed.json):
+        raise UsageError("--row prints transcripts: use --rows for a run with results")
+    rows = tuple((row, row) for row in dict.fromkeys(parsed.row or ())) or parse_rows(parsed.rows)
+    return RunOptions(
+        parsed.dataset,
+        rows,
+        rollouts=parsed.n,
+        concurrency=parsed.concurrency or (1 if parsed.row else _CONCURRENCY),
+        engine=parsed.engine,
+        out=parsed.out,
+        goes_on=parsed.resume or parsed.retry is not None,
+        retry_failed=parsed.retry == "failed",
+        transcript=bool(parsed.row) and parsed.events != "-",
+        events=parsed.events,
+        as_json=parsed.json,
+    )
+
+
 def add_dataset(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "dataset",
@@ -67,13 +111,19 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
 def add_settings(parser: argparse.ArgumentParser, *, screen: bool) -> None:
     group = parser.add_argument_group(SETTINGS)
     add, switch = partial(_add_setting, group), partial(_add_switch, group)
-    add("model.name", "PROVIDER:NAME, local or scripted:FILE (agentscope models)", metavar="MODEL")
+    add(
+        "model.name",
+        "PROVIDER:NAME, local, scripted:FILE or replay:SESSION (agentscope models)",
+        metavar="MODEL",
+    )
     add("model.base_url", "address of the model's server", metavar="URL")
     add("model.temperature", "randomness, 0 to 2", type=float, metavar="T")
     add("model.max_output_tokens", "most tokens of one answer", type=int, metavar="N")
+    add("model.replay", "strict: only what was asked before; order: call by call", metavar="strict|order")
+    add("model.replay_fallback", "model that answers what is not recorded", metavar="MODEL")
     add("session.system", "system prompt of rows that have none")
     add_dataset_settings(group)
-    add("grading.grader", "exact, contains, regex, numeric, command:CMD or module:func", metavar="GRADER")
+    add_grading(group)
     add("runner.agent", "your Python agent: my_pkg.agent:run or agent.py:run", metavar="AGENT")
     add("runner.python", "interpreter that runs your agent and your grader", metavar="PYTHON")
     add("runner.program", 'any program as the agent: "python agent.py {user_prompt}"', metavar="COMMAND")
@@ -106,6 +156,21 @@ def add_dataset_settings(group: argparse._ArgumentGroup) -> None:
     add("dataset.map", parts, type=_pair, action="append", metavar="PART=COLUMN")
     add("dataset.prompt", 'the prompt made of columns: "Solve: {question}"', metavar="TEMPLATE")
     add("dataset.files", "copy a folder's files for each row: DIR/{id}", metavar="TEMPLATE")
+
+
+def add_grading(group: argparse._ActionsContainer) -> None:
+    add = partial(_add_setting, group)
+    kinds = "exact, contains, regex, numeric, command:CMD, rubric:FILE, module:func; many: NAME@WEIGHT=GRADER"
+    add("grading.grader", kinds, action="append", metavar="GRADER")
+    add("grading.judge", "the model that judges by a rubric", metavar="PROVIDER:NAME")
+
+
+def add_grading_alone(group: argparse._ActionsContainer) -> None:
+    """The settings of graders where no agent runs."""
+    add_grading(group)
+    _add_setting(group, "runner.python", "interpreter that runs your grader", metavar="PYTHON")
+    _add_switch(group, "sandbox.mode", "none", "run a grader's command as you, not confined")
+    _add_switch(group, "sandbox.network", True, "let a grader's command use the network")
 
 
 def _add_setting(
@@ -141,3 +206,15 @@ def _pair(text: str) -> tuple[str, str]:
     if not (part and equals and column):
         raise argparse.ArgumentTypeError(f"{text!r} is not PART=COLUMN, as in user_prompt=question")
     return part, column
+
+
+def _engine(text: str) -> str:
+    if text not in ("local", "ray") and not text.startswith("ray:"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither local nor ray nor ray:ADDRESS")
+    return text
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
+    return int(text)

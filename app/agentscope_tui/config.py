@@ -27,6 +27,7 @@ DEFAULT = "default"
 _PREFIX = "AGENTSCOPE_"
 
 _short = Repr()
+_OF_THE_PROGRAM = ("ui", "serve", "log")
 _short.maxstring = _short.maxother = 60
 
 
@@ -42,6 +43,17 @@ Values = dict[schema.Path, Value]
 
 
 @dataclass(frozen=True)
+class KeptSettings:
+    """The settings that a recording keeps in its `file`, which has this digest, nested as in a settings file;
+    and the folder that relative paths among them start from."""
+
+    file: Path
+    digest: str
+    tree: Mapping[str, Any]
+    cwd: Path | None = None
+
+
+@dataclass(frozen=True)
 class Config:
     """What `load_settings` gave. `values` are the single settings, by key in parts."""
 
@@ -52,6 +64,8 @@ class Config:
     flags: Mapping[str, object]
     cwd: Path
     environ: Mapping[str, str]
+    kept: KeptSettings | None = None
+    """What the recording keeps that is gone on with, if one is."""
 
     @property
     def state(self) -> Path:
@@ -61,6 +75,20 @@ class Config:
     def origin(self, key: str) -> str:
         """Where the value of `key` (`model.name`) came from."""
         return self.values[tuple(key.split("."))].origin
+
+    def chosen(self) -> dict[str, object]:
+        """The settings that are not the defaults, by key, as far as they bear on what an agent does: what a
+        recording or a run keeps. No secret is among them."""
+        return {".".join(path): value for path, value in self._chosen()}
+
+    def chosen_tree(self) -> dict[str, Any]:
+        """The same, nested as in a settings file."""
+        return _tree(dict(self._chosen()))
+
+    def _chosen(self) -> Iterator[tuple[schema.Path, object]]:
+        for path, value in self.values.items():
+            if value.origin != DEFAULT and path[0] not in _OF_THE_PROGRAM and not schema.is_secret(path):
+                yield path, value.value
 
     @property
     def columns(self) -> Columns:
@@ -88,14 +116,16 @@ class Config:
             return None, ""
         return self.environ.get(model.api_key_env) or None, model.api_key_env
 
-    def grader_of(self, row_grader: str | None) -> str | None:
-        """The grader for a row: what a flag or the environment names, else the row's own, else a file's."""
+    def graders_of(self, row_grader: str | None) -> tuple[str, ...]:
+        """The graders for a row: what a flag or the environment names, else the row's own, else a file's."""
         chosen = self.settings.grading.grader
         asked = self.origin("grading.grader") in (
             FLAGS["grading.grader"],
             f"{_PREFIX}GRADING__GRADER",
         )
-        return chosen if asked or row_grader is None else row_grader
+        if row_grader is not None and not asked:
+            return (row_grader,)
+        return (chosen,) if isinstance(chosen, str) else tuple(chosen or ())
 
     def with_trust(self) -> Config:
         """Trust what the untrusted file held when it was read, from now on, and load again.
@@ -107,7 +137,17 @@ class Config:
         """
         if self.untrusted is not None:
             remember_trust(self.state, self.untrusted.file, self.untrusted.digest)
-        return load_settings(self.flags, cwd=self.cwd, environ=self.environ)
+        return load_settings(self.flags, cwd=self.cwd, environ=self.environ, kept=self.kept)
+
+    def with_kept(self, kept: KeptSettings, *, trust: bool = False) -> Config:
+        """The settings for going on with a recording: what it keeps counts for more than files, and for less
+        than the environment and flags.
+
+        Raises:
+            UserError: as `load_settings`.
+        """
+        cwd = kept.cwd if kept.cwd is not None and kept.cwd.is_dir() else self.cwd
+        return load_settings(self.flags, cwd=cwd, environ=self.environ, trust=trust, kept=kept)
 
 
 def load_settings(
@@ -116,11 +156,14 @@ def load_settings(
     cwd: Path | None = None,
     environ: Mapping[str, str] | None = None,
     trust: bool = False,
+    kept: KeptSettings | None = None,
+    own: bool = True,
 ) -> Config:
     """The settings for a start in `cwd` (default: this process's folder and environment).
 
     `flags` are values by key: `{"model.name": "openai:gpt-5-mini"}`. With `trust` the working folder's file
-    is trusted, and this is remembered.
+    is trusted, and this is remembered; so are the settings `kept` by a recording. Without
+    `own` the user's own file is left out.
 
     Raises:
         UsageError: an unknown key or a bad value; names where it stands and what is allowed.
@@ -130,12 +173,17 @@ def load_settings(
     env = dict(os.environ if environ is None else environ)
     values: Values = dict(_file_values(default_settings(), DEFAULT))
     user_file = user_config_file()
-    values.update(_file_values(user_file, str(user_file)))
+    if own:
+        values.update(_file_values(user_file, str(user_file)))
     local, untrusted = _working_folder_values(folder / CONFIG_NAME, user_file, state_dir(env), trust)
-    for layer in (local, dict(_environment_values(env)), dict(_flag_values(flags))):
+    recorded: Values = {}
+    if kept is not None:
+        recorded, left_out = _kept_values(kept, state_dir(env), trust)
+        untrusted = left_out or untrusted
+    for layer in (local, recorded, dict(_environment_values(env)), dict(_flag_values(flags))):
         _refuse_secrets(layer, user_file)
         values.update(layer)
-    return Config(_validated(values), values, untrusted, flags, folder, env)
+    return Config(_validated(values), values, untrusted, flags, folder, env, kept)
 
 
 def _file_values(file: Path, origin: str) -> Iterator[tuple[schema.Path, Value]]:
@@ -150,9 +198,31 @@ def _working_folder_values(
     if found is None:
         return {}, None
     tree, content = found
-    values = dict(_flat(tree, str(file)))
+    return _trusted_part(dict(_flat(tree, str(file))), file, digest_of(content), state, trust)
+
+
+def _kept_values(kept: KeptSettings, state: Path, trust: bool) -> tuple[Values, UntrustedFile | None]:
+    """What a recording keeps; one that does not lie in the state folder may be a stranger's."""
+    values = dict(_flat(_known(kept.tree), str(kept.file)))
+    if kept.file.resolve().is_relative_to(state.resolve()):
+        return values, None
+    return _trusted_part(values, kept.file.absolute(), kept.digest, state, trust)
+
+
+def _known(tree: Mapping[str, Any], above: schema.Path = ()) -> dict[str, Any]:
+    """The settings that this version has, of those that another one may have written."""
+    return {
+        name: _known(value, (*above, name)) if isinstance(value, Mapping) else value
+        for name, value in tree.items()
+        if schema.exists((*above, name)) and not schema.only_in_user_file((*above, name))
+    }
+
+
+def _trusted_part(
+    values: Values, file: Path, digest: str, state: Path, trust: bool
+) -> tuple[Values, UntrustedFile | None]:
+    """The values that count of a file that may be a stranger's, and what was left out."""
     held = {path: value for path, value in values.items() if schema.needs_trust(path, value.value)}
-    digest = digest_of(content)
     if not held or is_trusted(state, file, digest):
         return values, None
     if trust:
@@ -234,15 +304,19 @@ def _refuse_secrets(values: Values, user_file: Path) -> None:
             )
 
 
-def _validated(values: Values) -> Settings:
+def _tree(values: Mapping[schema.Path, object]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
-    for path, item in values.items():
+    for path, value in values.items():
         section = tree
         for name in path[:-1]:
             section = section.setdefault(name, {})
-        section[path[-1]] = {} if item.value == {} else item.value
+        section[path[-1]] = {} if value == {} else value
+    return tree
+
+
+def _validated(values: Values) -> Settings:
     try:
-        return Settings.model_validate(tree)
+        return Settings.model_validate(_tree({path: item.value for path, item in values.items()}))
     except ValidationError as error:
         raise UsageError(_explain(error.errors(include_url=False)[0], values)) from None
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from agentscope_tui.datasets.columns import Columns
 from agentscope_tui.datasets.source import open_dataset
 from agentscope_tui.datasets.task import RowError
 from agentscope_tui.printable import printable
+from agentscope_tui.progress import progress_bar
 
 BAD_SHOWN = 100
 _DUPLICATES_SHOWN = 3
@@ -32,7 +32,7 @@ def check(config: Config, path: Path, *, as_json: bool, every: bool) -> int:
     limits = config.settings.dataset
     dataset = open_dataset(path, offset=limits.offset, limit=limits.limit, columns=config.columns)
     try:
-        with _progress() as tell:
+        with progress_bar() as tell:
             dataset.scan(threading.Event(), lambda count: tell(0, None, f"indexing: {count:,} rows"))
             total = len(dataset)
             report = check_dataset(
@@ -48,21 +48,6 @@ def check(config: Config, path: Path, *, as_json: bool, every: bool) -> int:
         print("\n".join(map(printable, _lines(report, path, dataset.columns))))
     sys.stdout.flush()
     return 1 if report.bad_rows else 0
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int | None, str], None]]:
-    """A bar on standard error where that is a terminal: call it with rows done, all rows, and words."""
-    if not sys.stderr.isatty():
-        yield lambda done, total, words: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    shown = (BarColumn(), TextColumn("{task.description}", markup=False), TimeRemainingColumn())
-    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda done, total, words: progress.update(task, completed=done, total=total, description=words)
 
 
 def _lines(report: Report, path: Path, columns: Columns) -> Iterator[str]:

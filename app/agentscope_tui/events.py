@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentscope_tui.models.chat import Message, ToolCallPart
+from agentscope_tui.models.chat import Message, ReasoningField, ToolCallPart
 from agentscope_tui.tools.spec import Stream
 
 _UNSET = datetime.fromtimestamp(0, UTC)
@@ -40,7 +40,8 @@ class SessionStarted(Event):
 
     `history` are earlier messages, which every request has after its system messages. A session that goes on
     from another one names it as `parent`: the calls before number `parent_call` are that one's, replayed, and
-    `change` says in words what is different from there on.
+    `change` says in words what is different from there on. `confinement` is empty where nobody knows: of an
+    imported session.
     """
 
     kind: Literal["session_started"] = "session_started"
@@ -155,6 +156,9 @@ class AssistantMessage(Event):
     reasoning: str = ""
     tool_calls: list[ToolCallPart] = Field(default_factory=list)
     finish_reason: str | None = None
+    reasoning_field: ReasoningField = ""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """What else of the message goes back to the provider, as in `Completion`."""
     partial: bool = False
     edited: bool = False
     duration: float = 0.0
@@ -173,6 +177,8 @@ class UsageReported(Event):
     reasoning_tokens: int = 0
     cost: float | None = None
     partial: bool = False
+    replayed: bool = False
+    """Used when the call was recorded, not now."""
 
 
 class GateModeChanged(Event):
@@ -299,32 +305,46 @@ class StateChanged(Event):
 
 
 class ErrorOccurred(Event):
-    """Something failed. `message` is one line that says what to do; `detail` may be longer."""
+    """Something failed. `message` is one line that says what to do; `detail` may be longer.
+
+    `code` is the kind of a model's error, as in `ModelError`: `authentication`, `quota`, `timeout` ...
+    """
 
     kind: Literal["error"] = "error"
     source: Literal["model", "tool", "agent", "runner", "grader", "recorder", "session"]
     message: str
     detail: str = ""
+    code: str = ""
     call: int | None = None
 
 
 class Graded(Event):
-    """A reward, or the grader's own error. `grader` is `agent` for what the agent itself reports."""
+    """A reward, or the grader's own error. `grader` is `agent` for what the agent itself reports.
+
+    `metrics` are further numbers of the grader, by name; of one made of several, the reward of each.
+    `sessions` are the ids of those in which a model judged. `provisional`: the user wanted to know how things
+    stand in the middle of a turn, or once more; it is not the session's reward.
+    """
 
     kind: Literal["graded"] = "graded"
     grader: str
     turn: int
     reward: float | None = None
     reason: str = ""
+    metrics: dict[str, float] = Field(default_factory=dict)
     error: str | None = None
     duration: float = 0.0
+    sessions: list[str] = Field(default_factory=list)
+    provisional: bool = False
 
 
 class AgentNote(Event):
-    """A remark that the agent itself made for the transcript."""
+    """A remark for the transcript: the agent's own, a model's on how it came to its answer, or the host's."""
 
     kind: Literal["note"] = "note"
     text: str
+    title: str = ""
+    """What the host remarks on; empty: the remark is not the host's."""
 
 
 class ExtraKept(Event):

@@ -32,6 +32,11 @@ def sessions_dir(state: Path) -> Path:
     return state / "sessions"
 
 
+def runs_dir(state: Path) -> Path:
+    """The folder of the folders of runs, those that were given no other place."""
+    return state / "runs"
+
+
 def open_state_dir(environ: Mapping[str, str]) -> Path:
     """The state folder, made where it is missing, for the user's eyes only.
 

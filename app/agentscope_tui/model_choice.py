@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tui.config import Config
+from agentscope_tui.errors import UsageError
 from agentscope_tui.models.asked import AskedModel, follows_agent
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.endpoint import Timeouts
 from agentscope_tui.models.factory import LocalChoice, ModelOptions, model_opener, open_model
 from agentscope_tui.models.presets import load_presets
+from agentscope_tui.replay_source import recording_of, replay_model, replays
 from agentscope_tui.secrets import MASKER, SHORTEST, secret_values
 from agentscope_tui.settings import Settings
 
@@ -23,6 +25,9 @@ def model_of(config: Config, name: str) -> Model:
     """
     if follows_agent(name):
         return AskedModel(name, lambda asked: model_of(config, asked))
+    if replays(name):
+        fallback = config.settings.model.replay_fallback
+        return replay_model(config, name, None if fallback is None else model_of(config, _live(fallback)))
     return open_model(name, **_options(config))
 
 
@@ -32,8 +37,19 @@ def check_model(config: Config, name: str) -> None:
     Raises:
         UserError: as `open_model`.
     """
-    if not follows_agent(name):
+    if replays(name):
+        recording_of(config, name)
+        if (fallback := config.settings.model.replay_fallback) is not None:
+            check_model(config, _live(fallback))
+    elif not follows_agent(name):
         model_opener(name, **_options(config))
+
+
+def _live(fallback: str) -> str:
+    """The model for what is not recorded: one more recording would need a fallback itself."""
+    if replays(fallback):
+        raise UsageError(f"--replay-fallback {fallback}: name a live model, not a recording")
+    return fallback
 
 
 def _options(config: Config) -> ModelOptions:

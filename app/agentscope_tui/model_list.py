@@ -54,6 +54,7 @@ def list_models(config: Config, names: Sequence[str], *, check: bool) -> str:
     if not names or LOCAL in names:
         lines += _local_lines(config, check)
     if not names:
+        lines += ["replay: always ready, --model replay:SESSION answers as in a recorded session"]
         lines += ["", "Use one as --model PROVIDER:NAME. " + ("" if check else "--check asks the servers.")]
     return "\n".join(printable(line).rstrip() for line in lines) + "\n"
 

@@ -111,9 +111,6 @@ def _answers(file: Path) -> Iterator[RecordedAnswer]:
     from agentscope_tui.store.imports import open_trajectories
 
     trajectories = open_trajectories(file)
-    try:
-        for number in range(len(trajectories)):
-            past = trajectories.session(number)
-            yield from recorded_answers(past.session_id, past.events)
-    finally:
-        trajectories.close()
+    for number in range(len(trajectories)):
+        past = trajectories.session(number)
+        yield from recorded_answers(past.session_id, past.events)

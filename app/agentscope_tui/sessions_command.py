@@ -21,7 +21,7 @@ agentscope sessions delete SESSION ...    delete sessions with all their files (
 agentscope sessions rename SESSION NAME   give a session a name, by which commands find it ('' takes it away)
 
 A SESSION is an id, the beginning of one, the name that you gave it, or `last`.
-A state is running, paused, waiting, done, failed, stopped, limit, ended or "cut off".
+A state is running, paused, waiting, idle, done, failed, stopped, limit, ended or "cut off".
 
 examples:
   agentscope sessions                             the last ones
@@ -43,8 +43,9 @@ def list_parser() -> argparse.ArgumentParser:
     parser.add_argument("--row", type=row_index, metavar="N", help="the row's index, from 0")
     parser.add_argument("--model", default="", metavar="TEXT", help="a part of the model's name")
     parser.add_argument("--agent", default="", metavar="TEXT", help="a part of the agent's name")
-    parser.add_argument("--state", default="", metavar="STATE", help="how they stand: see below")
-    parser.add_argument("--since", type=moment, metavar="WHEN", help="begun since 2h, 3d, or 2026-11-29 ago")
+    parser.add_argument("--state", type=_state, metavar="STATE", help="how they stand: see below")
+    since = "begun in the last 2h, 3d, or since 2026-11-29"
+    parser.add_argument("--since", type=moment, metavar="WHEN", help=since)
     where = 'for which this is true: "reward < 1 and tokens > 9000"'
     parser.add_argument("--where", metavar="EXPRESSION", help=where)
     most = "at most N (default: 50 on a terminal, else all)"
@@ -95,7 +96,7 @@ def asked(parsed: argparse.Namespace) -> Asked:
         row=parsed.row,
         model=parsed.model,
         agent=parsed.agent,
-        state=parsed.state,
+        state=parsed.state or "",
         since=parsed.since,
         where=where,
     )
@@ -110,6 +111,19 @@ def moment(text: str) -> float:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(f"{text!r} is no time: write 2h, 3d or 2026-11-29") from None
+
+
+def _state(text: str) -> str:
+    from typing import get_args
+
+    from agentscope_tui.events import TurnOutcome
+    from agentscope_tui.session.tally import Word
+    from agentscope_tui.store.session_row import CUT_OFF
+
+    states = [*get_args(Word), CUT_OFF]
+    if text not in (*states, *get_args(TurnOutcome)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no state: use one of {', '.join(states)}")
+    return text
 
 
 def _count(text: str) -> int:

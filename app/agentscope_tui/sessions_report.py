@@ -110,7 +110,7 @@ def delete(config: Config, sessions: Sequence[str], *, yes: bool) -> int:
     folders = list(dict.fromkeys(_own(config, session) for session in sessions))
     for folder in folders:
         if is_locked(folder):
-            raise SessionInUse(f"the session {folder.name} runs in an agentscope: end it there first")
+            raise SessionInUse(folder)
     sizes = [size_of(folder) for folder in folders]
     if not yes:
         if not sys.stdin.isatty():
@@ -137,7 +137,7 @@ def _own(config: Config, session: str) -> Path:
 
 
 def _in_json(row: SessionRow) -> dict[str, Any]:
-    values: dict[str, Any] = {**asdict(row), "tokens": row.tokens}
+    values: dict[str, Any] = {**asdict(row), "tokens": row.tokens, "metrics": row.numbers}
     for name in ("created", "ended"):
         at = values[name]
         values[name] = None if at is None else datetime.fromtimestamp(at, UTC).isoformat()

@@ -43,6 +43,11 @@ def only_in_user_file(path: Path) -> bool:
     return any(isinstance(mark, OnlyUserFile) for mark in _marks(path))
 
 
+def is_secret(path: Path) -> bool:
+    """Whether a value here may be a secret that is nowhere else."""
+    return only_in_user_file(path) or path[:2] == ("tools", "mcp_headers")
+
+
 def takes_text(path: Path) -> bool:
     """Whether the setting takes text, so that `1234` in the environment stays text."""
     schema = _schema(path)

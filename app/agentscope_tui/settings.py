@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from agentscope_tui.grading.spec import runs_code
+from agentscope_tui.grading.spec import needs_trust
 
 Notify = Literal["off", "bell", "desktop"]
 """How the user is called to a terminal that has not the focus."""
@@ -29,11 +29,12 @@ class OnlyUserFile:
 
 
 def _names_a_file(value: object) -> bool:
-    return isinstance(value, str) and value.startswith(("scripted:", "local:"))
+    return isinstance(value, str) and value.startswith(("scripted:", "local:", "replay:"))
 
 
-def _is_code(value: object) -> bool:
-    return isinstance(value, str) and runs_code(value)
+def _grades_by_more(value: object) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return any(isinstance(name, str) and needs_trust(name) for name in names)
 
 
 class _Section(BaseModel):
@@ -80,6 +81,9 @@ class ModelSettings(_Section):
     prices: dict[str, Price]
     timeouts: TimeoutSettings
     local: LocalSettings
+    replay: Literal["strict", "order"]
+    replay_fallback: Annotated[str | None, NeedsTrust(_names_a_file)]
+    replay_tokens_per_second: float | None = Field(gt=0)
 
 
 class ModelFlags(_Section):
@@ -206,7 +210,9 @@ class DatasetSettings(_Section):
 class GradingSettings(_Section):
     """Who gives the rewards."""
 
-    grader: Annotated[str | None, NeedsTrust(_is_code)]
+    grader: Annotated[str | list[str] | None, NeedsTrust(_grades_by_more)]
+    judge: Annotated[str | None, NeedsTrust(_names_a_file)]
+    judge_temperature: float | None = Field(ge=0, le=2)
     python: Annotated[str | None, NeedsTrust()]
     timeout: float = Field(gt=0)
 

@@ -20,6 +20,7 @@ from agentscope_tui.config import Config, load_settings
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import AssistantMessage, SessionEvent, ToolCallStarted, ToolResult
+from agentscope_tui.grading.spec import parse_part
 from agentscope_tui.model_choice import guarded
 from agentscope_tui.models.factory import REPLAY
 from agentscope_tui.session.launch import Launcher
@@ -144,8 +145,8 @@ async def _run(
 
 
 async def _refuse_unconfined(launcher: Launcher, config: Config, task: Task, tools: str) -> None:
-    grader = config.grader_of(task.grader)
-    if tools != "run" and not (grader or "").startswith("command:"):
+    graders = map(parse_part, config.graders_of(task.grader))
+    if tools != "run" and not any(part.spec.kind == "command" for part in graders):
         return
     if reason := await launcher.unconfined_reason():
         raise UserError(

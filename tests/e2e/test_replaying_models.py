@@ -17,8 +17,13 @@ from e2e.terminal import COMMAND, environment, submit, write_rows, write_script
 
 ROWS = [json.loads(line) for line in demo_dataset().read_text(encoding="utf-8").splitlines()]
 SLOW = [number for number, row in enumerate(ROWS) if "build.sh" in row["user_prompt"]]
-TIMED = [number for number, row in enumerate(ROWS) if "unittest" in str(row.get("grader"))]
-"""Their tools tell how long they took, so that no two requests are the same."""
+TIMED = [
+    number
+    for number, row in enumerate(ROWS)
+    if "unittest" in str(row.get("grader")) or "deploy.sh" in row["user_prompt"]
+]
+"""Their tools tell how long they took, or write to both streams at once, so that no two requests need be the
+same."""
 EXACT = [number for number in range(len(ROWS)) if number not in (*SLOW, *TIMED)]
 
 

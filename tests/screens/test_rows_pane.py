@@ -76,7 +76,8 @@ async def test_chosen_columns_and_widths_are_remembered(some: Stage):
         await view.until(lambda: view.app.screen.query("#columns"))
         # Away with `calls`, and `answer` goes before the prompt.
         await view.press("down", "space", *["down"] * 7, "space", "K", "K", "K", "enter")
-        await view.until(lambda: header(view).split() == ["#", "state", "reward", "time", "sess.", "answer", "prompt"])
+        now = ["#", "state", "reward", "time", "sess.", "answer", "prompt"]
+        await view.until(lambda: header(view).split() == now)
         assert '{"n": 4}' in view.row_line(4)
         await view.press("right", "greater_than_sign")
     async with some.running(size=(200, 30)) as view:

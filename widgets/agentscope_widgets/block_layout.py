@@ -41,10 +41,11 @@ class BlockLayout:
     `look` is asked when something is rendered, so never before there is a view.
     """
 
-    def __init__(self, look: Callable[[], Look]) -> None:
+    def __init__(self, look: Callable[[], Look], bodies: type[BlockBodies] = BlockBodies) -> None:
         self.blocks: list[Block] = []
         self.width = 0
         self._look = look
+        self._make_bodies = bodies
         self._folds: dict[str, bool] = {}
         self._kept: Collection[str] = ()
         self._lay_out()
@@ -163,7 +164,7 @@ class BlockLayout:
 
     def restyle(self) -> None:
         """Other colours; heights stay."""
-        self._bodies = BlockBodies(self.body_width, self._look)
+        self._bodies = self._make_bodies(self.body_width, self._look)
 
     def measure(self, position: int) -> int:
         """Make a height exact; returns by how much it changed."""
@@ -199,7 +200,7 @@ class BlockLayout:
     # Heights
 
     def _lay_out(self) -> None:
-        self._bodies = BlockBodies(self.body_width, self._look)
+        self._bodies = self._make_bodies(self.body_width, self._look)
         self._gaps: list[int] = []
         self._exact: list[bool] = []
         heights: list[int] = []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
+from .block_bodies import BlockBodies
 from .block_layout import BlockLayout
 from .block_text import BlockText
 from .blocks import Block
@@ -16,9 +18,12 @@ from .text_view import RowPlaces, TextPlace
 class BlockSource(SearchingView):
     """A view of blocks in a layout, whose text can be selected and searched."""
 
+    BODIES: ClassVar[type[BlockBodies]] = BlockBodies
+    """What renders the bodies of its blocks."""
+
     def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=id, classes=classes)
-        self._layout = BlockLayout(lambda: self.look)
+        self._layout = BlockLayout(lambda: self.look, self.BODIES)
         self._text = BlockText(self._layout)
         self._selected: list[str] = []
         """For each place of the selection the key of its block."""

@@ -97,8 +97,17 @@ class RowList(LineView):
             super().__init__()
             self.columns = columns
 
-    def __init__(self, *, placeholder: str = "", id: str | None = None, classes: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        placeholder: str = "",
+        marks: bool = True,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        """Without `marks` no key marks rows."""
         super().__init__(placeholder=placeholder, id=id, classes=classes)
+        self._marks = marks
         self._source: RowSource | None = None
         self._layout = ColumnLayout((INDEX,))
         self._chosen = INDEX.key
@@ -291,6 +300,9 @@ class RowList(LineView):
         self.cursor = self.row_count - 1 if last else 0
 
     # Marks
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._marks or not action.startswith("mark")
 
     def action_mark(self) -> None:
         self._mark(range(self.cursor, self.cursor + 1), "toggle")

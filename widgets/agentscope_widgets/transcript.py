@@ -79,6 +79,22 @@ class Transcript(BlockView):
             """The transcript."""
             return self.transcript
 
+    class CallSought(Message):
+        """The user wants to go to a call that is `elsewhere`."""
+
+        def __init__(self, transcript: Transcript, call: int) -> None:
+            super().__init__()
+            self.transcript = transcript
+            self.call = call
+
+        @property
+        def control(self) -> Transcript:
+            """The transcript."""
+            return self.transcript
+
+    elsewhere: range = range(0)
+    """The numbers of calls that are not all in the blocks, but that whoever shows them can bring."""
+
     filter: reactive[Filter] = reactive(FILTERS[0])
     """What is shown."""
 
@@ -137,6 +153,9 @@ class Transcript(BlockView):
         number = event.value.strip().removeprefix("#")
         if number.isdecimal() and self.go_to_call(int(number)):
             event.prompt.close()
+        elif number.isdecimal() and int(number) in self.elsewhere:
+            event.prompt.close()
+            self.post_message(self.CallSought(self, int(number)))
         else:
             event.prompt.note = f"there is no such call: {self._calls}"
 
@@ -144,4 +163,5 @@ class Transcript(BlockView):
     def _calls(self) -> str:
         """The numbers of the calls there are; empty if there is none."""
         numbers = [block.call for block in self.blocks if block.call is not None]
+        numbers += [self.elsewhere[0], self.elsewhere[-1]] if self.elsewhere else []
         return f"{min(numbers)} to {max(numbers)}" if numbers else ""

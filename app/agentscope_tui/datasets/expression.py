@@ -20,8 +20,12 @@ LONGEST = 1_000
 """Characters of an expression."""
 _DEEPEST = 40
 
-FACTS = frozenset({"index", "line", "prompt", "error", "state", "calls", "reward", "duration"})
+FACTS = frozenset(
+    {"index", "line", "prompt", "error", "state", "calls", "tokens", "reward", "duration", "sessions"}
+)
 """Names that are no columns: where the row is, and how its session stands."""
+METRIC = "reward"
+"""What stands before the name of a metric: `reward.speed`, `reward["two words"]`."""
 ROW = "row"
 """The whole row: `row["state"]` is the column that a fact hides, `row["odd name"]` one that is no name."""
 
@@ -35,6 +39,9 @@ class Fields(Protocol):
 
     def fact(self, name: str) -> Any:
         """One of `FACTS`."""
+
+    def metric(self, name: str) -> float | None:
+        """A number that graders gave beside the reward."""
 
     def column(self, path: str) -> Any:
         """The value at a dotted path; the whole row for the empty one."""
@@ -155,6 +162,9 @@ class _Compiler:
             else:
                 self.facts.add(ROW)
             return lambda fields: fields.column(path)
+        if first == METRIC and rest:
+            self.facts.add(METRIC)
+            return lambda fields: fields.metric(path)
         if first in FACTS and not rest:
             self.facts.add(first)
             return lambda fields: fields.fact(first)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from agentscope_tui.datasets.dataset import Dataset
-from agentscope_tui.datasets.expression import FACTS, Expression
+from agentscope_tui.datasets.expression import FACTS, METRIC, Expression
 from agentscope_tui.datasets.fields import as_text, is_missing
 from agentscope_tui.datasets.needle import Needle
 from agentscope_tui.datasets.raw import RawRow
@@ -27,7 +27,7 @@ Positions: TypeAlias = "array[int]"
 """Positions of rows, four bytes each."""
 Test: TypeAlias = Callable[[Record], bool]
 
-OF_SESSIONS = frozenset({"calls", "reward", "duration"})
+OF_SESSIONS = frozenset({"calls", "tokens", "reward", "duration", "sessions"})
 """Facts that only a row with a session has."""
 
 _FIRST_REPORT_SECONDS, _LAST_REPORT_SECONDS = 0.05, 0.4
@@ -158,7 +158,8 @@ def needs_no_rows(expression: Expression) -> bool:
 
 @dataclass(frozen=True)
 class Order:
-    """By the values of a fact, or of the column after `row.` (a dotted path); what has none comes last."""
+    """By the values of a fact, of the metric after `reward.`, or of the column after `row.` (a dotted path);
+    what has none comes last."""
 
     by: str
     descending: bool = False
@@ -166,12 +167,26 @@ class Order:
     @property
     def facts(self) -> frozenset[str]:
         """The fact that the order depends on."""
-        return frozenset({self.by} & FACTS)
+        return frozenset({METRIC if self._metric else self.by} & FACTS)
+
+    @property
+    def _metric(self) -> str:
+        """The metric that it is by; empty: it is by none."""
+        return self.by.removeprefix(f"{METRIC}.") if self.by.startswith(f"{METRIC}.") else ""
+
+    def value(self, record: Record) -> Any:
+        """What a row is ordered by; None: it has no such thing."""
+        if self._metric:
+            return record.metric(self._metric)
+        return record.fact(self.by) if self.by in FACTS else record.column(self.by.removeprefix("row."))
+
+    def of_session(self, standing: Standing) -> Any:
+        """The same of a row's session, for an order by what only those have."""
+        return standing.metrics.get(self._metric) if self._metric else getattr(standing, self.by)
 
     def key(self, record: Record, position: int) -> bytes:
         """A key that sorts as this order does (from the end, when descending); the position breaks ties."""
-        value = record.fact(self.by) if self.by in FACTS else record.column(self.by.removeprefix("row."))
-        return _key(value, position, self.descending)
+        return _key(self.value(record), position, self.descending)
 
     def place(self, positions: Positions, key: bytes, key_of: Callable[[int], bytes]) -> int:
         """Where a row with this key belongs among sorted positions."""
@@ -210,7 +225,7 @@ def ordered(
     Raises:
         UserError: the dataset cannot be read.
     """
-    if order.by in OF_SESSIONS:
+    if order.facts & OF_SESSIONS:
         result = _ordered_sessions(dataset, order, standings, among)
         yield Sorted(len(result), result)
         return
@@ -247,7 +262,7 @@ def _ordered_sessions(
     values = {
         index - dataset.offset: value
         for index, standing in standings.items()
-        if (value := getattr(standing, order.by)) is not None
+        if (value := order.of_session(standing)) is not None
     }
     keys = [
         _key(value, position, order.descending)
@@ -321,6 +336,9 @@ class _NoRow:
 
     def fact(self, name: str) -> Any:
         return self.state if name == "state" else None
+
+    def metric(self, name: str) -> float | None:
+        return None
 
     def column(self, path: str) -> Any:
         return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from agentscope_tui.datasets.fields import NoField, is_missing, lookup
@@ -16,12 +16,19 @@ BAD_ROW = "bad row"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a row's session stands: the state is its word on screen, the duration its turn's, in seconds."""
+    """How a row's session stands: the state is its word on screen, the duration its turn's, in seconds.
+
+    `sessions` counts all that the row ever had. With none open, the rest is of the newest of them.
+    """
 
     state: str | None = None
     calls: int | None = None
     reward: float | None = None
     duration: float | None = None
+    sessions: int | None = None
+    tokens: int | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """What else its graders gave, by name."""
 
 
 NO_SESSION = Standing()
@@ -54,6 +61,10 @@ class Record:
                 return BAD_ROW if isinstance(self._task(), RowError) else None
             case _:
                 return getattr(self.standing, name)
+
+    def metric(self, name: str) -> float | None:
+        """What graders gave beside the reward; None where they did not."""
+        return self.standing.metrics.get(name)
 
     def column(self, path: str) -> Any:
         """The value at a dotted path; None where nothing is or where it is NaN. The whole row for ""."""

@@ -51,6 +51,10 @@ class Usage(BaseModel):
     """Those of the input that were read from a cache."""
     reasoning_tokens: int = 0
     partial: bool = False
+    replayed: bool = False
+    """They were used when the call was recorded; to replay it costs nothing."""
+    model: str = ""
+    """The full name of the model that used them, where it is not the one that was called."""
 
 
 ReasoningField = Literal["", "reasoning_content", "reasoning", "<think>"]
@@ -133,6 +137,8 @@ class Delta(BaseModel):
     tool_calls: tuple[ToolCallDelta, ...] = ()
     usage: Usage | None = None
     """What the provider has told of the call's tokens so far, in the delta after it told it."""
+    note: str = ""
+    """A line for the transcript that is no part of the answer; such a delta has nothing else."""
 
 
 class ChatRequest(BaseModel):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from agentscope_tui.models.script import ScriptFile
 
 LOCAL = "local"
+REPLAY = "replay:"
+"""What the names of models begin with that answer from a recording; `replay_source` opens those."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def model_opener(
         which = f"no model is called {name!r}" if name else "no model is named"
         raise UsageError(
             f"{which}: use --model PROVIDER:NAME (as in openai:gpt-5-mini; `agentscope models` lists "
-            "providers), --model local or --model scripted:FILE"
+            "providers), --model local, --model scripted:FILE or --model replay:SESSION"
         )
     from agentscope_tui.models.presets import find_preset
 

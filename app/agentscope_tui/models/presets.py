@@ -94,7 +94,7 @@ def find_preset(name: str, own: Entries) -> Preset:
         near = get_close_matches(name, presets, n=1)
         meant = f"did you mean {near[0]}? There are" if near else "there are"
         raise UsageError(
-            f"no provider is called {name!r}: {meant} {', '.join(presets)}, local and scripted; "
+            f"no provider is called {name!r}: {meant} {', '.join(presets)}, local, scripted and replay; "
             "or add it to `providers:` in your settings"
         )
     return presets[name]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 from agentscope_tui.models.chat import (
     ChatRequest,
@@ -15,15 +14,12 @@ from agentscope_tui.models.chat import (
     Message,
     ModelError,
     RetryNotice,
-    ToolCallDelta,
     ToolCallPart,
 )
+from agentscope_tui.models.deltas import deltas_of
 from agentscope_tui.models.estimate import estimate_usage
 from agentscope_tui.models.script import Call, Reply, ScriptFile
 from agentscope_tui.models.wire_log import WireLog
-
-_TOKEN = re.compile(r"\S{1,12}\s?|\s{1,12}")
-"""A piece that streams as one token: a word with the space behind it, or a part of a long one."""
 
 _END = Reply(text="The script ends here: it has no reply for this message.")
 _NO_SCRIPT = Reply(text="No script of this file is for this task: none has a `match` that its text contains.")
@@ -94,7 +90,7 @@ class ScriptedModel:
     async def _stream(
         self, reply: Reply, calls: tuple[ToolCallPart, ...], on_delta: Callable[[Delta], None]
     ) -> None:
-        deltas = list(_deltas(reply, calls))
+        deltas = list(deltas_of(reply.reasoning, reply.text, calls))
         stall = reply.stall
         for place, delta in enumerate(deltas):
             if stall is not None and place == stall.after:
@@ -127,19 +123,6 @@ class ScriptedModel:
         return ToolCallPart(
             id=f"call_{self._calls}", function=FunctionCall(name=call.name, arguments=arguments)
         )
-
-
-def _deltas(reply: Reply, calls: tuple[ToolCallPart, ...]) -> Iterator[Delta]:
-    """The reply as it streams: reasoning, text, then the calls one after the other."""
-    for token in _TOKEN.findall(reply.reasoning):
-        yield Delta(reasoning=token)
-    for token in _TOKEN.findall(reply.text):
-        yield Delta(text=token)
-    for index, call in enumerate(calls):
-        begin = ToolCallDelta(index=index, id=call.id, name=call.function.name)
-        yield Delta(tool_calls=(begin,))
-        for token in _TOKEN.findall(call.function.arguments):
-            yield Delta(tool_calls=(ToolCallDelta(index=index, arguments=token),))
 
 
 def _text(message: Message) -> str:

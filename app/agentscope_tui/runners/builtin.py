@@ -43,8 +43,10 @@ SUBMIT = "submit"
 class BuiltinRunner:
     """Runs one session over its end of a channel."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, *, last_tool: str = SUBMIT) -> None:
+        """A call of `last_tool` that succeeds ends the turn."""
         self._channel = channel
+        self._last_tool = last_tool
         self._start = SessionStart(session_id="")
         self._history: list[Message] = []
         self._steers: deque[UserMessage] = deque()
@@ -173,7 +175,7 @@ class BuiltinRunner:
         return answer
 
     async def _run_tool(self, call: dict[str, Any], cut_off: bool) -> bool:
-        """Run one call and append its result; True when an answer was submitted."""
+        """Run one call and append its result; True when it was the last one of the turn."""
         name = call["function"]["name"]
         try:
             if cut_off:
@@ -185,7 +187,7 @@ class BuiltinRunner:
         answer = await self._ask(ToolRequest(req_id=self._next_id(), name=name, arguments=arguments))
         assert isinstance(answer, ToolResponse)
         self._add_result(call, answer.content)
-        return name == SUBMIT and not answer.is_error
+        return name == self._last_tool and not answer.is_error
 
     def _add_result(self, call: dict[str, Any], content: str) -> None:
         self._history.append({"role": "tool", "tool_call_id": call["id"], "content": content})

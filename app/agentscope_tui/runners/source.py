@@ -11,7 +11,7 @@ from agentscope_tui.command_line import command_words
 from agentscope_tui.config import Config
 from agentscope_tui.errors import UsageError
 from agentscope_tui.model_choice import known_keys
-from agentscope_tui.runners.builtin import BuiltinRunner
+from agentscope_tui.runners.builtin import SUBMIT, BuiltinRunner
 from agentscope_tui.runners.environment import runner_environment
 from agentscope_tui.runners.home import Home, confined_home
 from agentscope_tui.runners.loopback.channel import (
@@ -202,9 +202,10 @@ class RunnerSource:
 class BuiltinChannel:
     """The host's end of a pipe to the built-in loop, which runs from `open` to `aclose`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, last_tool: str = SUBMIT) -> None:
+        """A call of `last_tool` that succeeds ends the turn."""
         self._ours, theirs = memory_channel()
-        self._runner = BuiltinRunner(theirs)
+        self._runner = BuiltinRunner(theirs, last_tool=last_tool)
         self._running: asyncio.Task[None] | None = None
 
     async def open(self) -> None:

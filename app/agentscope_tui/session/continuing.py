@@ -58,7 +58,7 @@ class Continuation:
         if self.plan.runs_again:
             names = ", ".join(self.plan.runs_again)
             notes["tools that run again"] = (
-                f"the agent runs these itself, so they ran once more in the replay: {names}"
+                f"the agent runs these itself, so they run once more in the replay: {names}"
             )
         return Replay(self.plan.turns, same_system=self._same_system, notes=notes)
 

@@ -7,49 +7,53 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from agentscope_tui import __version__
 from agentscope_tui.clock import Clock
 from agentscope_tui.config import DEFAULT, Config
-from agentscope_tui.confining import agree_unconfined, command_limits, sandbox_of, unconfined_reason
+from agentscope_tui.confining import agree_unconfined, sandbox_of, unconfined_reason
 from agentscope_tui.datasets.dataset import Dataset
-from agentscope_tui.datasets.source import open_dataset
+from agentscope_tui.datasets.source import STANDARD_INPUT, open_dataset
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UsageError
 from agentscope_tui.folders import open_state_dir, sessions_dir
-from agentscope_tui.grading.factory import parse_grader
-from agentscope_tui.grading.grader import Grader
 from agentscope_tui.grading.row_grader import RowGrader
-from agentscope_tui.grading.spec import parse_spec
 from agentscope_tui.model_choice import check_model, guarded, model_of
 from agentscope_tui.models.asked import AGENT
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.options import Options
+from agentscope_tui.replay_source import pinned
 from agentscope_tui.resources import demo_dataset, demo_script, runner_profiles
 from agentscope_tui.runners.profile import load_profiles
 from agentscope_tui.runners.source import RunnerSource, choice_of, read_files
+from agentscope_tui.session.continuing import Continuation
 from agentscope_tui.session.earlier import EarlierMessages
+from agentscope_tui.session.forking import Fork
+from agentscope_tui.session.graders import check_grader, named_grader, scorer_of
+from agentscope_tui.session.kept_files import KeptFiles
 from agentscope_tui.session.limits import Limits
-from agentscope_tui.session.offering import check_tools, offered_tools
+from agentscope_tui.session.meta import kept_facts
+from agentscope_tui.session.offering import check_tools, local_tools, offered_tools
 from agentscope_tui.session.open_session import OpenSession
-from agentscope_tui.session.recorded_turns import recorded_turns
 from agentscope_tui.session.replaying import Replay
+from agentscope_tui.session.rerun import Rerun
 from agentscope_tui.session.reward import AnswerGrader
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
 from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
-from agentscope_tui.store.past import PastSession
 from agentscope_tui.store.recorded_bus import recorded_bus
-from agentscope_tui.store.scratch import copy_of, seed_of
-from agentscope_tui.tools.local import LocalTools
+from agentscope_tui.store.scratch import seed_of
 from agentscope_tui.tools.sandbox import Sandbox, SandboxError
 from agentscope_tui.tools.skills import load_skills, skill_index
 from agentscope_tui.tools.spec import Toolset
+from agentscope_tui.trust import UntrustedFile
 
 log = logging.getLogger(__name__)
 
@@ -62,21 +66,29 @@ class _Parts:
     tools: Toolset
     grader: AnswerGrader | None
 
-    def behind(self, replay: Replay) -> _Parts:
-        """The same, asked only for what is not recorded."""
-        grader = replay.grader(self.grader) if self.grader else None
-        return _Parts(replay.model(self.model), replay.tools(self.tools), grader)
+    def behind(self, front: Replay | Rerun) -> _Parts:
+        """The same, asked only for what the one in front of it does not answer."""
+        grader = front.grader(self.grader) if self.grader else None
+        return _Parts(front.model(self.model), front.tools(self.tools), grader)
 
 
 class Launcher:
     """Opens rows of one dataset with one set of settings."""
 
     def __init__(
-        self, config: Config, dataset: Path, *, model: str, identity: str = "", clock: Clock | None = None
+        self,
+        config: Config,
+        dataset: Path,
+        *,
+        model: str,
+        identity: str = "",
+        sessions: Path | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """`dataset` is the file that the rows come from, `model` the model's name.
 
-        `identity` is the dataset's, which recordings keep.
+        `identity` is the dataset's, which recordings keep; they go into the folder `sessions`, by default
+        that of the state folder.
 
         Raises:
             UserError: the state folder cannot be written, or a runner or skills cannot be had as set.
@@ -86,14 +98,51 @@ class Launcher:
         self._dataset = dataset
         self._identity = identity
         self._model_name = model
-        self._sessions = sessions_dir(open_state_dir(config.environ))
+        state = open_state_dir(config.environ)
+        self._sessions = sessions_dir(state) if sessions is None else sessions
         self._clock = clock or Clock()
+        self._unconfined = False
         self._source = RunnerSource(choice_of(config))
         self._profiles = load_profiles(
             runner_profiles(), named=self._settings.runner.profile, patience=self._settings.runner.patience
         )
         self._files = read_files(_folder(files)) if (files := self._settings.runner.files) else {}
         self._skills = load_skills(_folder(skills)) if (skills := self._settings.tools.skills) else []
+
+    @property
+    def dataset(self) -> Path:
+        """The file that the rows come from."""
+        return self._dataset
+
+    @property
+    def sessions(self) -> Path:
+        """The folder of the sessions' folders."""
+        return self._sessions
+
+    @property
+    def runner(self) -> str:
+        """The agent's name, as recordings keep it."""
+        return self._source.name
+
+    @property
+    def identity(self) -> str:
+        """The dataset's, as recordings keep it."""
+        return self._identity
+
+    @property
+    def model_name(self) -> str:
+        return self._model_name
+
+    @property
+    def chosen(self) -> dict[str, object]:
+        """The settings that somebody chose, as a run keeps them."""
+        return self._config.chosen()
+
+    @property
+    def untrusted(self) -> UntrustedFile | None:
+        """What does not count of the settings that a recording keeps, as it may be a stranger's."""
+        kept, file = self._config.kept, self._config.untrusted
+        return file if kept is not None and file is not None and file.digest == kept.digest else None
 
     @property
     def state(self) -> Path:
@@ -122,8 +171,7 @@ class Launcher:
         """
         check_model(self._config, self._model_name)
         check_tools(self._config)
-        if self._settings.grading.grader is not None:
-            parse_spec(self._settings.grading.grader)
+        check_grader(self._config, self._sessions, self._clock)
 
     async def unconfined_reason(self) -> str:
         """Why tools would run unconfined though the user did not agree to that; empty: they would not, or
@@ -132,17 +180,18 @@ class Launcher:
         Raises:
             UserError: the sandbox that is required does not work.
         """
-        if self._source.runs_program:
+        if self._source.runs_program or self._unconfined:
             return ""
         return await unconfined_reason(self._config, self._dataset)
 
     def agree_unconfined(self) -> None:
-        """Run this dataset's tools unconfined from now on.
+        """Run this dataset's tools unconfined from now on; rows of standard input only with this launcher.
 
         Raises:
             UserError: that cannot be written down.
         """
         agree_unconfined(self._config, self._dataset)
+        self._unconfined = True
 
     async def open(
         self,
@@ -150,52 +199,54 @@ class Launcher:
         *,
         mode: Literal["step", "run"] | None = None,
         patient: bool = True,
-        restarted: OpenSession | PastSession | None = None,
+        fork: Fork | None = None,
+        labels: Mapping[str, object] | None = None,
+        rerun: Rerun | None = None,
     ) -> OpenSession:
-        """Everything for one row, not yet started.
+        """Everything for one row, not yet started. `labels` are kept in its `meta.json`; `rerun` stands
+        between the session and what it calls.
 
-        `restarted` is a session that has ended, in this process or another: a new runner is brought to
-        where it was, in a copy of its files, by replaying what it recorded.
+        `fork` is where it goes on from a past session: a new runner is brought there by replaying what was
+        recorded, with the files that were there.
 
         Raises:
-            UserError: the model or grader cannot be had, or the state folder cannot be written.
+            UserError: the model or grader cannot be had, the state folder cannot be written, or the fork is
+                from where nothing is.
         """
         settings = self._settings
-        grader = self._grader(task)
+        grader = named_grader(self._config, task.grader, self._sessions, self._clock)
         sandbox = await sandbox_of(settings.sandbox)
         confines = settings.sandbox.confine_agent and self._source.starts_process
         if confines and sandbox.name == "none":
             raise SandboxError(f"--confine-agent: nothing can confine it here: {sandbox.reason}")
         await self._source.start()
-        model = self.model(self._model_name)
-        past = restarted.recovered() if isinstance(restarted, OpenSession) else restarted
-        replay = Replay(recorded_turns(past.events)) if past else None
+        scratch = seed_of(task, settings.dataset.row_file)
+        goes_on = None
+        if fork is not None:
+            own_results = not self._source.uses_endpoint
+            goes_on = await asyncio.to_thread(Continuation.of, fork, task, scratch, own_results=own_results)
+        name = goes_on.plan.model if goes_on and goes_on.plan.model else self._model_name
+        model = self.model(name)
         now = self._clock.now()
         session_id = new_session_id(task.index, now, self._clock.new_id())
+        where = self._dataset if self._dataset == STANDARD_INPUT else self._dataset.absolute()
         meta = {
             "session_id": session_id,
             "version": __version__,
             "created": now.isoformat(),
-            "dataset": str(self._dataset),
+            "dataset": str(where),
             "dataset_identity": self._identity,
             "row": task.index,
             "runner": self._source.name,
-            "model": self._model_name,
-            **({"restarted": past.session_id} if past else {}),
+            "model": name,
+            **kept_facts(task, self._config),
+            **(labels or {}),
+            **(goes_on.lineage if goes_on else {}),
         }
-        scratch = (
-            copy_of(past.folder.files) if past and past.folder else seed_of(task, settings.dataset.row_file)
-        )
         # A row's files may be many: copying them must not hold up the other sessions.
-        folder = await asyncio.to_thread(make_folder, self._sessions, session_id, meta, scratch)
-        tools = LocalTools(
-            folder.files,
-            sandbox=sandbox,
-            bash_timeout=settings.tools.bash_timeout,
-            result_cap=settings.tools.result_cap,
-            limits=command_limits(settings.tools.limits),
-            offered=settings.tools.builtin,
-        )
+        fill = goes_on.files if goes_on else scratch
+        folder = await asyncio.to_thread(make_folder, self._sessions, session_id, meta, fill)
+        tools = local_tools(self._config, sandbox, folder.files)
         bus, recorder = recorded_bus(folder.path, session_id, self._clock)
         runner_log = RunnerLog(bus.publish)
         try:
@@ -211,9 +262,15 @@ class Launcher:
             offered,
             RowGrader(grader, task, tools, folder) if grader else None,
         )
-        parts = parts.behind(replay) if replay else parts
+        replay = goes_on.replay() if goes_on else None
+        for front in (replay, rerun):
+            parts = parts.behind(front) if front else parts
+        session_settings = self._session_settings(task, folder, sandbox, "run" if replay else mode, patient)
+        kept_files = KeptFiles(
+            folder, bus.publish, wanted=goes_on.wants_files if goes_on else lambda call: True
+        )
         session = Session(
-            self._session_settings(task, folder, sandbox, "run" if replay else mode, patient),
+            goes_on.applied_to(session_settings, task) if goes_on else session_settings,
             channel=self._source.channel(
                 runner_log, self._source.confined(sandbox, folder.files) if confines else None
             ),
@@ -221,12 +278,22 @@ class Launcher:
             tools=parts.tools,
             bus=bus,
             grader=parts.grader,
+            scorer=scorer_of(grader, task, folder, partial(local_tools, self._config, sandbox)),
             runner_log=runner_log,
             wire=WireFolder(folder.wire),
             caught_up=recorder.caught_up,
+            keep_files=kept_files.keep,
             clock=self._clock,
         )
-        return OpenSession(task, folder, session, recorder, replay)
+        return OpenSession(task, folder, session, recorder, kept_files, replay)
+
+    def check_model(self, name: str) -> None:
+        """Find out whether there is a model of this name, and its key.
+
+        Raises:
+            UserError: there is none.
+        """
+        check_model(self._config, name)
 
     def model(self, name: str) -> Model:
         """The model of this name, for one session.
@@ -243,14 +310,6 @@ class Launcher:
         is_default = self._config.origin("session.system") == DEFAULT
         has_own = self._source.runs_program or (self._settings.runner.agent is not None and is_default)
         return "" if has_own else self._settings.session.system
-
-    def _grader(self, task: Task) -> Grader | None:
-        grading = self._settings.grading
-        spec = self._config.grader_of(task.grader)
-        if spec is None:
-            return None
-        python = grading.python or self._settings.runner.python
-        return parse_grader(spec, python=python, timeout=grading.timeout, cwd=self._config.cwd)
 
     def _agent_confinement(self, sandbox: Sandbox) -> str:
         """What holds the agent's own program in; empty: it has none that we start."""
@@ -301,8 +360,8 @@ class Launcher:
         )
 
 
-def open_rows(config: Config, options: Options) -> tuple[Launcher, Dataset]:
-    """The dataset that the command line names (or the demo), and what opens its rows.
+def open_rows(config: Config, options: Options, *, sessions: Path | None = None) -> tuple[Launcher, Dataset]:
+    """The dataset that the command line names (or the demo), and what opens its rows; `sessions` as for it.
 
     Raises:
         UserError: no such dataset or row, no model is named, or the state folder cannot be written.
@@ -318,7 +377,9 @@ def open_rows(config: Config, options: Options) -> tuple[Launcher, Dataset]:
         dataset.row(index)
     if model is None:
         raise UsageError("which model? name one with --model, for example --model openai:gpt-5-mini")
-    launcher = Launcher(config, path, model=model, identity=dataset.identity())
+    launcher = Launcher(
+        config, path, model=pinned(config, model), identity=dataset.identity(), sessions=sessions
+    )
     launcher.check()
     return launcher, dataset
 

@@ -24,6 +24,8 @@ from agentscope_tui.trust import digest_of
 META = "meta.json"
 _PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]*@")
 """A name and a password in a URL."""
+_OF_FILES = ("scripted", "replay")
+"""Models that are named by a path."""
 
 
 def kept_facts(task: Task, config: Config) -> dict[str, Any]:
@@ -67,8 +69,18 @@ def kept_settings(folder: SessionFolder) -> KeptSettings | None:
     tree: dict[str, Any] = settings if isinstance(settings, dict) else {}
     if isinstance(model, str) and model:
         named = tree.get("model")
-        tree = {**tree, "model": {**(named if isinstance(named, dict) else {}), "name": model}}
+        name = _found_from(model, cwd) if isinstance(cwd, str) else model
+        tree = {**tree, "model": {**(named if isinstance(named, dict) else {}), "name": name}}
     return KeptSettings(file, digest_of(content), tree, Path(cwd) if isinstance(cwd, str) else None)
+
+
+def _found_from(model: str, cwd: str) -> str:
+    """The model's name, so that a file that it names from the folder `cwd` is found from any other."""
+    kind, _, file = model.partition(":")
+    if kind not in _OF_FILES or not file or Path(file).expanduser().exists():
+        return model
+    path = Path(cwd) / file
+    return f"{kind}:{path}" if path.exists() else model
 
 
 def config_of(config: Config, folder: SessionFolder, *, trust: bool = False) -> Config:

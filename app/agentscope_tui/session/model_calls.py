@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
-from itertools import chain, count
 from typing import Any
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.events import (
+    AgentNote,
     AssistantMessage,
     ErrorOccurred,
     Event,
@@ -24,6 +24,7 @@ from agentscope_tui.models.asked import answering
 from agentscope_tui.models.chat import (
     ChatRequest,
     Completion,
+    Delta,
     Message,
     Model,
     ModelError,
@@ -32,13 +33,15 @@ from agentscope_tui.models.chat import (
 )
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.runners.profile import Profile
+from agentscope_tui.session.amending import Amendments
 from agentscope_tui.session.body import BodyError, ReadRequest
+from agentscope_tui.session.call_ids import CallIds
 from agentscope_tui.session.cancelling import cancellable
 from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.edited import with_secrets
 from agentscope_tui.session.gate import PASS, Gate, Step
 from agentscope_tui.session.history import Conversation, Difference
-from agentscope_tui.session.ledger import RefusedCall, ToolLedger
+from agentscope_tui.session.ledger import REFUSED_BY_RUNNER, RefusedCall, ToolLedger
 from agentscope_tui.session.limits import Meter
 from agentscope_tui.session.own_tools import OwnTools
 from agentscope_tui.session.requests import RequestReader
@@ -86,12 +89,13 @@ class ModelCalls:
         hand_over: Callable[[], None],
         inject: Callable[[], list[str]],
         profile: Callable[[], Profile],
+        amendments: Amendments,
         wire: WireFolder | None,
+        keep_files: Callable[[int], Coroutine[Any, Any, None]],
         clock: Clock,
     ) -> None:
-        """`inject` gives the steers that the host is to put into the next request. `profile` is what is known
-        of the runner, `host_tools` names the tools that the host runs. `wire` keeps the raw requests and
-        responses."""
+        """`inject` gives the steers that the host is to put into the next request, `profile` what is known of
+        the runner; `host_tools` the host runs. `wire` keeps what is sent and received, `keep_files` files."""
         self._model = model
         self._settings = settings
         self._publish = publish
@@ -104,11 +108,12 @@ class ModelCalls:
         self._hand_over = hand_over
         self._inject = inject
         self._profile = profile
-        self._reader = RequestReader(earlier, profile)
+        self._reader = RequestReader(earlier, profile, amendments)
         self._wire = wire
+        self._keep_files = keep_files
         self._clock = clock
         self._conversation = Conversation()
-        self._ids = earlier.call_ids
+        self._ids = CallIds(earlier.call_ids)
         self.number = 0
         self.open: dict[int, ReqId] = {}
         """The calls that the runner waits for, and its names for them."""
@@ -139,9 +144,14 @@ class ModelCalls:
         self.number += 1
         call = _Call(self.number, frame, asked, turn, self._clock.monotonic())
         self.open[call.number] = frame.req_id
+        # Until the runner has an answer, no tool of it runs.
+        keeping = asyncio.create_task(self._keep_files(call.number), name="files are kept")
         try:
-            return await self._respond(call)
+            response = await self._respond(call)
+            await keeping
+            return response
         finally:
+            keeping.cancel()
             self.open.pop(call.number, None)
 
     def left(self, req_id: ReqId) -> None:
@@ -152,7 +162,7 @@ class ModelCalls:
         difference = self._conversation.advance(call.number, call.request.messages)
         self._own_tools.read_results(difference, call.turn)
         for refused in self._ledger.refused_by_runner(difference.new):
-            self._tell_refused(refused, "refused by the runner")
+            self._tell_refused(refused, REFUSED_BY_RUNNER)
         completion = await self._complete(call, difference)
         if isinstance(completion, str):
             return self._failed(call.frame, call.turn, completion, told=True)
@@ -204,7 +214,7 @@ class ModelCalls:
     async def _stream(self, call: int, request: ChatRequest, turn: Turn) -> Completion:
         if self._model is None:
             error = ModelError("no model is configured: name one with --model", kind="no_model")
-            self._publish(ErrorOccurred(source="model", message=str(error), call=call))
+            self._publish(ErrorOccurred(source="model", message=str(error), code=error.kind, call=call))
             raise error
         stream = DeltaStream(self._publish, call, self._clock.monotonic)
         started = self._clock.monotonic()
@@ -214,9 +224,15 @@ class ModelCalls:
         def on_retry(notice: RetryNotice) -> None:
             self._publish(RetryScheduled(call=call, **vars(notice)))
 
+        def on_delta(delta: Delta) -> None:
+            if delta.note:
+                self._publish(AgentNote(text=delta.note))
+            else:
+                stream.add(delta)
+
         try:
             completion = await cancellable(
-                self._model.complete(request, stream.add, on_retry=on_retry, wire=wire)
+                self._model.complete(request, on_delta, on_retry=on_retry, wire=wire)
             )
         except asyncio.CancelledError:
             if turn.interrupted is not None:
@@ -227,11 +243,17 @@ class ModelCalls:
             failure = error if isinstance(error, ModelError) else _unexpected(error)
             self._cut_off(call, stream, request, started, answers, failure)
             self._publish(
-                ErrorOccurred(source="model", message=str(failure), detail=failure.detail, call=call)
+                ErrorOccurred(
+                    source="model",
+                    message=str(failure),
+                    detail=failure.detail,
+                    code=failure.kind,
+                    call=call,
+                )
             )
             raise failure from error
         stream.close()
-        completion = self._with_unique_ids(completion, call)
+        completion = self._ids.unique(completion, call)
         self._tell(call, completion, stream, started)
         self._spend(call, answers, completion.usage)
         return completion
@@ -254,16 +276,7 @@ class ModelCalls:
             return self._failed(call.frame, turn, reason, told=True)
         if decision.kind == "edit" and decision.completion is not None:
             completion = self._replaced(call.number, completion, decision.completion)
-            self._publish(
-                AssistantMessage(
-                    call=call.number,
-                    text=completion.text,
-                    reasoning=completion.reasoning,
-                    tool_calls=list(completion.tool_calls),
-                    finish_reason=completion.finish_reason,
-                    edited=True,
-                )
-            )
+            self._publish(_message(call.number, completion, edited=True))
         turn.call_failed = False
         turn.last_text = completion.text or turn.last_text
         self.messages = [*call.request.messages, completion.message()]
@@ -276,8 +289,8 @@ class ModelCalls:
 
     def _replaced(self, call: int, completion: Completion, edited: Completion) -> Completion:
         """The user's completion in place of the model's; calls keep their ids, what is gone will not run."""
-        self._ids -= {part.id for part in completion.tool_calls}
-        edited = self._with_unique_ids(with_secrets(edited, completion), call)
+        self._ids.forget(completion)
+        edited = self._ids.unique(with_secrets(edited, completion), call)
         kept = {part.id for part in edited.tool_calls}
         for proposed in self._ledger.withdraw(call):
             if proposed.call_id not in kept:
@@ -334,12 +347,9 @@ class ModelCalls:
         partial: bool = False,
     ) -> None:
         self._publish(
-            AssistantMessage(
-                call=call,
-                text=completion.text,
-                reasoning=completion.reasoning,
-                tool_calls=list(completion.tool_calls),
-                finish_reason=completion.finish_reason,
+            _message(
+                call,
+                completion,
                 partial=partial,
                 duration=self._clock.monotonic() - started,
                 first_token=None if stream.first_at is None else stream.first_at - started,
@@ -347,8 +357,8 @@ class ModelCalls:
         )
 
     def _spend(self, call: int, model: str, usage: Usage) -> None:
-        price = self._settings.prices.get(model)
-        cost = price.of(usage) if price else None
+        price = self._settings.prices.get(usage.model or model)
+        cost = None if price is None else 0.0 if usage.replayed else price.of(usage)
         self._meter.spent(usage.input_tokens + usage.output_tokens, cost)
         self._publish(
             UsageReported(
@@ -359,18 +369,22 @@ class ModelCalls:
                 reasoning_tokens=usage.reasoning_tokens,
                 cost=cost,
                 partial=usage.partial,
+                replayed=usage.replayed,
             )
         )
 
-    def _with_unique_ids(self, completion: Completion, call: int) -> Completion:
-        """Tool-call ids name calls in the whole session; some servers count anew in each completion."""
-        calls = []
-        for position, part in enumerate(completion.tool_calls, start=1):
-            ours = (f"call_{call}_{position}{'_' * more}" for more in count())
-            call_id = next(name for name in chain([part.id], ours) if name and name not in self._ids)
-            self._ids.add(call_id)
-            calls.append(part.model_copy(update={"id": call_id}))
-        return completion.model_copy(update={"tool_calls": tuple(calls)})
+
+def _message(call: int, completion: Completion, **fields: Any) -> AssistantMessage:
+    return AssistantMessage(
+        call=call,
+        text=completion.text,
+        reasoning=completion.reasoning,
+        tool_calls=list(completion.tool_calls),
+        finish_reason=completion.finish_reason,
+        reasoning_field=completion.reasoning_field,
+        extra=completion.extra,
+        **fields,
+    )
 
 
 def _params(request: ChatRequest) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agentscope_tui.config import Config
+from agentscope_tui.confining import command_limits
 from agentscope_tui.errors import UsageError
 from agentscope_tui.options import SETTING_FLAGS
 from agentscope_tui.runners.python import tools_command
@@ -15,6 +16,7 @@ from agentscope_tui.tools.local import LocalTools
 from agentscope_tui.tools.mcp_address import NEEDS_PACKAGE, McpAddress, mcp_addresses
 from agentscope_tui.tools.none import NoTools
 from agentscope_tui.tools.python_tools import PythonTools
+from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.tools.skills import Skill, SkilledTools
 from agentscope_tui.tools.spec import Toolset
 from agentscope_tui.wire.frame_channel import OnLog
@@ -33,6 +35,19 @@ def check_tools(config: Config) -> None:
                 raise UsageError(f"{flag}: the program of --command has its own tools and gets none here")
     _functions(config, config.cwd)
     _addresses(config)
+
+
+def local_tools(config: Config, sandbox: Sandbox, workdir: Path) -> LocalTools:
+    """The built-in tools at work in a folder, as the settings say."""
+    settings = config.settings.tools
+    return LocalTools(
+        workdir,
+        sandbox=sandbox,
+        bash_timeout=settings.bash_timeout,
+        result_cap=settings.result_cap,
+        limits=command_limits(settings.limits),
+        offered=settings.builtin,
+    )
 
 
 async def offered_tools(

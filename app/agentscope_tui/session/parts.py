@@ -141,7 +141,7 @@ def _parts(state: SessionState, entry: Entry) -> Iterator[Part]:
         case "assistant":
             if entry.text or entry.partial:
                 yield Part("assistant", text=entry.text, state="cut off" if entry.partial else "")
-        case "reward":
+        case "reward" if not entry.provisional:
             reward = "no reward" if entry.reward is None else f"{entry.reward:g}"
             yield Part("reward", entry.status, reward, entry.text)
         case "note" if entry.status == "answer":

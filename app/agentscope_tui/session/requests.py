@@ -1,5 +1,5 @@
-"""From a runner's request to what the model is sent: with earlier messages, injected steers, and the right
-parameters."""
+"""From a runner's request to what the model is sent: with earlier messages, injected steers, what a fork
+amends, and the right parameters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from agentscope_tui.models.asked import follows_agent
 from agentscope_tui.models.chat import Model
 from agentscope_tui.runners.profile import Profile
+from agentscope_tui.session.amending import Amendments
 from agentscope_tui.session.body import ReadRequest, read_body
 from agentscope_tui.session.earlier import EarlierMessages
 from agentscope_tui.session.injecting import Injections
@@ -18,9 +19,12 @@ from agentscope_tui.wire.frames import LlmRequest
 class RequestReader:
     """Reads the requests of one session, in their order."""
 
-    def __init__(self, earlier: EarlierMessages, profile: Callable[[], Profile]) -> None:
+    def __init__(
+        self, earlier: EarlierMessages, profile: Callable[[], Profile], amendments: Amendments
+    ) -> None:
         self._earlier = earlier
         self._profile = profile
+        self._amendments = amendments
         self._injections = Injections()
         self._notes = earlier.notes
 
@@ -40,8 +44,9 @@ class RequestReader:
         if own and name and model is not None and not _is_answered_by(model.name, name):
             overridden["model"] = name
         notes, self._notes = self._notes, []
+        whole = self._amendments.put_into(self._earlier.put_into(messages))
         return ReadRequest(
-            request=asked.request.model_copy(update={"messages": self._earlier.put_into(messages)}),
+            request=asked.request.model_copy(update={"messages": whole}),
             repairs=[*notes, *asked.repairs],
             overridden=overridden,
         )

@@ -14,7 +14,6 @@ from agentscope_tui.bus import EventBus
 from agentscope_tui.clock import Clock
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import (
-    AgentNote,
     ErrorOccurred,
     LimitReached,
     SessionEnded,
@@ -32,13 +31,14 @@ from agentscope_tui.session.link import Request, Response, RunnerLink
 from agentscope_tui.session.model_calls import ModelCalls
 from agentscope_tui.session.opening import greeting, introduction
 from agentscope_tui.session.own_tools import OwnTools
+from agentscope_tui.session.remarks import Remarks
 from agentscope_tui.session.reward import AnswerGrader, Grading
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.runner_watch import RunnerWatch
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.steering import QueuedSteer, SteerQueue
 from agentscope_tui.session.stepping import Stepping
-from agentscope_tui.session.tasks import Tasks, first_set
+from agentscope_tui.session.tasks import Tasks, first_set, nothing
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
 from agentscope_tui.tools.spec import Toolset, validate_tools
@@ -66,10 +66,6 @@ class SessionError(UserError):
     """The session is over, or could not start."""
 
 
-async def _no_wait() -> None:
-    return None
-
-
 class Session(Stepping):
     """The host's side of one session."""
 
@@ -82,13 +78,16 @@ class Session(Stepping):
         tools: Toolset,
         bus: EventBus,
         grader: AnswerGrader | None = None,
+        scorer: AnswerGrader | None = None,
         runner_log: RunnerLog | None = None,
         wire: WireFolder | None = None,
-        caught_up: Callable[[], Awaitable[None]] = _no_wait,
+        caught_up: Callable[[], Awaitable[None]] = nothing,
+        keep_files: Callable[[int], Coroutine[Any, Any, None]] = nothing,
         clock: Clock | None = None,
     ) -> None:
-        """`caught_up` waits while the recording is far behind. The session opens and closes the channel, and
-        closes model and tools."""
+        """`scorer` is as in `Grading`. `caught_up` waits while the recording is far behind, `keep_files`
+        keeps the agent's files as they are at a call. The session opens and closes the channel, and closes
+        model and tools."""
         self.settings = settings
         self.bus = bus
         self.status: Status = "starting"
@@ -107,6 +106,7 @@ class Session(Stepping):
             settings.profiles, publish=bus.publish, post=self._link.post, new_id=self._clock.new_id
         )
         self._runner_log = runner_log or RunnerLog(bus.publish)
+        self._remarks = Remarks(bus.publish)
         delivery = Delivery(
             self._steers, self._meter, profile=lambda: self._watch.profile, send=self._send_steer
         )
@@ -124,7 +124,9 @@ class Session(Stepping):
             profile=lambda: self._watch.profile,
             own_tools=self._own_tools,
             host_tools={str(spec.get("name")) for spec in tools.specs},
+            amendments=settings.amendments,
             wire=wire,
+            keep_files=keep_files,
             clock=self._clock,
         )
         self._tool_calls = ToolCalls(
@@ -140,7 +142,7 @@ class Session(Stepping):
         )
         self._turn = Turn(0)
         self._tasks = Tasks(self._fail)
-        self._grading = Grading(grader, bus.publish, self._tasks, self._note_rest, self._clock)
+        self._grading = Grading(grader, bus.publish, self._tasks, self._note_rest, self._clock, scorer)
         self._failure = ""
         self._closing: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
@@ -216,22 +218,16 @@ class Session(Stepping):
             case _:
                 assert_never(self.status)
 
-    def edit_steer(self, msg_id: str, text: str) -> bool:
-        """Change a steer that still waits in the queue; False when it has gone."""
-        return self._steers.edit(msg_id, text)
-
-    def withdraw_steer(self, msg_id: str) -> bool:
-        """Take back a steer that still waits in the queue; False when it has gone."""
-        return self._steers.withdraw(msg_id)
-
-    def move_steer(self, msg_id: str, position: int) -> bool:
-        """Put a steer that still waits at a place of the queue, from 0; False when it has gone."""
-        return self._steers.move(msg_id, position)
-
     async def change_model(self, model: Model) -> None:
         """Send the calls from now on, and the failed one if it is retried, to another model."""
         self._model = model
         await self._model_calls.change_model(model)
+
+    def score(self) -> bool:
+        """As `Grading.score`, beside whatever runs. Raises UserError also once the session is over."""
+        if self._closing is not None:
+            raise SessionError("this session is over: `agentscope grade` grades it")
+        return self._grading.score(self._turn, self._model_calls.messages)
 
     def interrupt(self, reason: str = "interrupted by the user") -> bool:
         """Abort the running turn now: model stream, tools and all they started. False when none runs."""
@@ -298,8 +294,7 @@ class Session(Stepping):
         if outcome == "limit" and not turn.limit:
             self.bus.publish(LimitReached(limit="calls", value=self.settings.limits.calls, reason=reason))
         if outcome == "completed":
-            answer = turn.last_text if turn.answer is None else turn.answer
-            self._grading.grade(turn.number, answer, self._model_calls.messages, frame.reward)
+            self._grading.grade(turn, self._model_calls.messages, frame.reward)
         self._set_status("idle", outcome=outcome, reason=reason)
         self._begin_waiting_turn()
 
@@ -332,7 +327,7 @@ class Session(Stepping):
             case ToolReport() if self.status == "running" and not self._turn.over:
                 self._own_tools.report(frame, self._turn, self._model_calls.number)
             case Note():
-                self.bus.publish(AgentNote(text=frame.text))
+                self._remarks(frame.text)
             case Hello():
                 self._watch.on_hello(frame)
             case Pong():

@@ -6,7 +6,6 @@ Live, attached, replayed and imported sessions all go through `SessionState.appl
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Any, Literal, assert_never
 
 from agentscope_tui.events import (
@@ -38,50 +37,36 @@ from agentscope_tui.events import (
     ToolCallStarted,
     ToolOutput,
     ToolResult,
-    TurnOutcome,
     UnknownEvent,
     UsageReported,
     UserMessageSent,
 )
 from agentscope_tui.models.chat import Message
 from agentscope_tui.session import pauses
+from agentscope_tui.session.ancestry import fork_note
 from agentscope_tui.session.answers import Answers
 from agentscope_tui.session.earlier import told
 from agentscope_tui.session.exchanges import Exchanges
 from agentscope_tui.session.limits import FREE_TOOLS
 from agentscope_tui.session.runner_view import RunnerView
 from agentscope_tui.session.steer_list import SteerList
+from agentscope_tui.session.tally import TALLIED, Tally
 from agentscope_tui.session.timeline import Timeline
 from agentscope_tui.session.views import CallView, Entry, OutputPiece, SteerView
 
 
-class SessionState:
+class SessionState(Tally):
     """Everything there is to show about a session; whoever draws asks `take_changes` what changed."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.started: SessionStarted | None = None
-        self.status: Literal["starting", "idle", "running", "interrupting", "ended", "failed"] = "starting"
-        self.model = ""
-        """The model that calls go to now."""
         self.mode: Literal["step", "run"] = "step"
         self.fine = False
-        self.turn = 0
-        self.turn_started: datetime | None = None
-        self.turn_ended: datetime | None = None
-        self.outcome: TurnOutcome | None = None
-        self.outcome_reason = ""
-        self.holds: list[Paused] = []
-        self.call = 0
         self.calls_used = 0
         self.actions_used = 0
-        self.input_tokens = 0
-        self.output_tokens = 0
-        self.cost: float | None = None
         self.retry: RetryScheduled | None = None
         """The last wait before a call is sent again, until that call goes on."""
-        self.reward: float | None = None
-        self.grade_error: str | None = None
-        self.last_error: str | None = None
         self.answer: str | None = None
         self.last_seq = 0
         self.recorded = True
@@ -115,6 +100,11 @@ class SessionState:
         return self._answers.streaming
 
     @property
+    def unfinished_answers(self) -> list[tuple[int, str, str]]:
+        """The calls whose answers stream now, with their text and reasoning so far."""
+        return self._answers.unfinished()
+
+    @property
     def running_calls(self) -> list[CallView]:
         """The tool calls that run now."""
         return [call for call in self.calls if call.state == "running"]
@@ -146,16 +136,24 @@ class SessionState:
 
     def apply(self, event: SessionEvent) -> None:
         """Take one event."""
+        if event.kind in TALLIED:
+            super().apply(event)
         self.last_seq = event.seq
         if self.retry is not None and getattr(event, "call", None) == self.retry.call:
             self.retry = None
         match event:
+            # Nearly all events are one of the first two, and each case costs.
+            case AssistantDelta():
+                self._answers.grow(event)
+            case ToolOutput():
+                self._on_tool(event)
             case SessionStarted():
                 self.started = event
-                self.model = event.model
                 self._on_history(event)
+            case StateChanged(status="idle"):
+                self._end_turn()
             case StateChanged():
-                self._on_state(event)
+                pass
             case GateModeChanged():
                 self.mode, self.fine = event.mode, event.fine
             case UserMessageSent():
@@ -164,21 +162,17 @@ class SessionState:
                 self._on_steer(event)
             case LlmRequestSent():
                 self._on_request(event)
-            case AssistantDelta():
-                self._answers.grow(event)
             case AssistantMessage():
                 self._answers.finish(event)
                 self._exchanges.answered(event)
             case UsageReported():
-                self._on_usage(event)
+                self._answers.use(event)
             case Paused():
-                self.holds.append(event)
                 self._pauses[event.hold] = self._add(pauses.entry_of(event))
             case Resumed():
-                self.holds = [hold for hold in self.holds if hold.hold != event.hold]
                 if (position := self._pauses.pop(event.hold, None)) is not None:
                     pauses.end(self._timeline.touch(position), event)
-            case ToolCallStarted() | ToolOutput() | ToolResult():
+            case ToolCallStarted() | ToolResult():
                 self._on_tool(event)
             case Submitted():
                 self.answer = event.answer
@@ -193,7 +187,7 @@ class SessionState:
             case Graded():
                 self._on_graded(event)
             case AgentNote():
-                self._note(event, "note", event.text)
+                self._note(event, event.title or "note", event.text)
             case ExtraKept():
                 self._add(_extra(event))
             case RecordingChanged():
@@ -203,14 +197,11 @@ class SessionState:
             case RunnerConnected() | RunnerHealth() | RunnerLogged():
                 self.runner.apply(event)
             case SessionEnded():
-                self.status = event.status
-                self.holds = []
                 self._end_turn()
                 self._add(Entry(f"ended {event.seq}", "ended", event.at, event.reason, status=event.status))
             case RetryScheduled():
                 self.retry = event
             case ModelChanged():
-                self.model = event.model
                 self._note(event, "model changed", f"calls go to {event.model}")
             case UnknownEvent():
                 pass
@@ -218,6 +209,8 @@ class SessionState:
                 assert_never(event)
 
     def _on_history(self, event: SessionStarted) -> None:
+        if event.parent:
+            self._note(event, *fork_note(event))
         for number, message in enumerate(event.history, start=1):
             entry = Entry(f"earlier {number}", "earlier", event.at, told(message))
             entry.status = str(message.get("role"))
@@ -226,20 +219,8 @@ class SessionState:
     def _on_user_message(self, event: UserMessageSent) -> None:
         self._steers.started_turn(event.msg_id)
         self._add(Entry(f"user {event.seq}", "user", event.at, event.text))
-        self.turn_started, self.turn_ended = event.at, None
         self.calls_used = self.actions_used = 0
         self.answer = None
-
-    def _on_state(self, event: StateChanged) -> None:
-        self.status = event.status
-        self.turn = event.turn
-        if event.status == "idle":
-            self.outcome, self.outcome_reason = event.outcome, event.reason
-            self.turn_ended = event.at
-            self._end_turn()
-        elif event.status == "running":
-            self.outcome, self.outcome_reason = None, ""
-            self.reward = self.grade_error = self.last_error = None
 
     def _on_steer(self, event: Steer) -> None:
         self._steers.apply(event)
@@ -253,7 +234,6 @@ class SessionState:
             self._answers.add_before(entry, event.call)
 
     def _on_request(self, event: LlmRequestSent) -> None:
-        self.call = event.call
         self._exchanges.sent(event)
         if event.attempt == 1:
             self.calls_used += 1
@@ -263,13 +243,6 @@ class SessionState:
         for repair in event.repairs:
             self._add(Entry(f"repair {event.seq} {repair}", "repair", event.at, repair, call=event.call))
         self._answers.begin(event)
-
-    def _on_usage(self, event: UsageReported) -> None:
-        self.input_tokens += event.input_tokens
-        self.output_tokens += event.output_tokens
-        if event.cost is not None:
-            self.cost = (self.cost or 0.0) + event.cost
-        self._answers.use(event)
 
     def _on_tool(self, event: ToolCallStarted | ToolOutput | ToolResult) -> None:
         position = self._timeline.place_of(event.call_id)
@@ -308,7 +281,6 @@ class SessionState:
         self._add(entry)
 
     def _on_error(self, event: ErrorOccurred) -> None:
-        self.last_error = event.message
         if event.source == "model":
             self._answers.cut_off(event.call)
         entry = Entry(f"error {event.seq}", "error", event.at, event.message, call=event.call)
@@ -324,12 +296,9 @@ class SessionState:
                 call.state, call.reason = "refused", "never run"
 
     def _on_graded(self, event: Graded) -> None:
-        if event.turn == self.turn:
-            if event.error is None and (event.grader != "agent" or self.reward is None):
-                self.reward = event.reward
-            self.grade_error = event.error
         entry = Entry(f"reward {event.seq}", "reward", event.at, event.error or event.reason)
         entry.status, entry.reward = event.grader, event.reward
+        entry.metrics, entry.provisional = event.metrics, event.provisional
         entry.detail = event.reason if event.error else ""
         self._add(entry)
 

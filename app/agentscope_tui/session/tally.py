@@ -82,6 +82,8 @@ class Tally:
     output_tokens: int = 0
     cost: float | None = None
     reward: float | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
+    """What else the graders of the last turn gave, by name."""
     grade_error: str | None = None
     last_error: str | None = None
 
@@ -122,7 +124,8 @@ class Tally:
                 self.holds = [hold for hold in self.holds if hold.hold != event.hold]
             case ErrorOccurred():
                 self.last_error = event.message
-            case Graded() if event.turn == self.turn:
+            case Graded(provisional=False) if event.turn == self.turn:
+                self.metrics = {**self.metrics, **event.metrics}
                 if event.error is None and (event.grader != "agent" or self.reward is None):
                     self.reward = event.reward
                 self.grade_error = event.error
@@ -141,3 +144,4 @@ class Tally:
         elif event.status == "running":
             self.outcome, self.outcome_reason = None, ""
             self.reward = self.grade_error = self.last_error = None
+            self.metrics = {}

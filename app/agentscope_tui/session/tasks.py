@@ -17,10 +17,11 @@ class Tasks:
         self._on_failure = on_failure
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     async def cancel(self) -> None:
         """Cancel all and return when they have ended."""
@@ -45,3 +46,7 @@ async def first_set(event: asyncio.Event, other: asyncio.Event, timeout: float |
     finally:
         for task in waiting:
             task.cancel()
+
+
+async def nothing(*args: object) -> None:
+    """Stands for what need not be done."""

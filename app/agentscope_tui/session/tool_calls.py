@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from agentscope_tui.clock import Clock
 from agentscope_tui.errors import UserError
@@ -32,6 +32,13 @@ from agentscope_tui.wire.frames import ToolRequest, ToolResponse
 log = logging.getLogger(__name__)
 
 SUBMIT = "submit"
+
+
+@runtime_checkable
+class _Remembers(Protocol):
+    """A toolset that may also answer a call of a tool that is not declared."""
+
+    def remembers(self, name: str) -> bool: ...
 
 
 class ToolCalls:
@@ -88,7 +95,7 @@ class ToolCalls:
         if due.cut_off:
             reason = "The call was cut off at the output limit (max_output_tokens) and was not run."
             return self._refused(due, reason)
-        if all(spec["name"] != frame.name for spec in self._tools.specs):
+        if not self._has(frame.name):
             return _result(due, "failed", f"tool '{frame.name}' not available", is_error=True)
         step = Step("tool_call", due.call, due.call_id, for_completion=due.call in self._ledger.unseen)
         decision = await self._gate.hold(step)
@@ -100,6 +107,12 @@ class ToolCalls:
             self._publish(reached)
             return self._refused(due, "environment action budget exhausted", reached.reason)
         return await self._run(due, frame, decision, turn)
+
+    def _has(self, name: str) -> bool:
+        """Whether a tool can be called: it is declared, or its result is recorded."""
+        if any(spec["name"] == name for spec in self._tools.specs):
+            return True
+        return isinstance(self._tools, _Remembers) and self._tools.remembers(name)
 
     async def _run(self, due: ProposedCall, frame: ToolRequest, decision: Decision, turn: Turn) -> ToolResult:
         edited = decision.kind == "edit" and decision.arguments is not None

@@ -31,6 +31,11 @@ class Turn:
     killed: list[str] = field(default_factory=list)
     side_effects: list[str] = field(default_factory=list)
 
+    @property
+    def text_to_grade(self) -> str:
+        """What graders call the answer."""
+        return self.last_text if self.answer is None else self.answer
+
     def last_words(self, runner: RunnerState) -> Iterator[Event]:
         """What the runner said as it went idle, as events; its answer counts where none was submitted."""
         if runner.error and runner.error != self.failure:

@@ -78,10 +78,15 @@ class Entry:
     edited: bool = False
     duration: float | None = None
     tokens: int | None = None
+    replayed: bool = False
+    """The answer is a recorded one: its tokens were used before."""
     finish_reason: str | None = None
     status: str = ""
     detail: str = ""
     reward: float | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
+    provisional: bool = False
+    """A reward that is not the session's: how things stood when the user asked."""
     interrupted: Interrupted | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentscope_tui.errors import UserError
-from agentscope_tui.store.folders import read_meta
+from agentscope_tui.store.folders import JUDGE_OF, read_meta
 
 LAST = "last"
 """The newest session."""
@@ -23,8 +23,11 @@ def find_session(name: str, sessions: Path) -> Path:
     if (path / "events.jsonl").is_file():
         return path
     known = sorted(folder.name for folder in sessions.glob("*") if (folder / "events.jsonl").is_file())
-    if name == LAST and known:
-        return sessions / known[-1]
+    if name == LAST:
+        # Whoever asks for the last one does not mean what judged it.
+        last = (one for one in reversed(known) if JUDGE_OF not in read_meta(sessions / one))
+        if (newest := next(last, None)) is not None:
+            return sessions / newest
     found = [name] if name in known else [one for one in known if one.startswith(name)]
     how = "begin with"
     if len(found) != 1 and (called := [one for one in known if _given_name(sessions / one) == name]):

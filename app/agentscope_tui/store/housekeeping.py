@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from agentscope_tui.errors import UserError
@@ -42,7 +43,8 @@ def rename_session(folder: Path, name: str) -> str:
             file.write("\n")
         new.replace(folder / "meta.json")
     except OSError as error:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):
+            new.unlink()
         raise UserError(f"cannot rename the session {folder.name}: {error.strerror or error}") from error
     return name
 

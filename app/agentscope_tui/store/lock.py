@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 class SessionInUse(UserError):
     """Another process writes this session."""
 
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"the session {folder.name} is open in another agentscope: end it there first")
+
 
 class FolderLock:
     """Held from the start until `release`, or until the process ends, however it does."""
@@ -31,9 +34,7 @@ class FolderLock:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(self._descriptor)
-            raise SessionInUse(
-                f"the session {folder.name} is open in another agentscope: end it there first"
-            ) from None
+            raise SessionInUse(folder) from None
         except OSError as error:
             log.warning("the session %s is not locked, the file system has no locks: %s", folder.name, error)
 

@@ -27,7 +27,7 @@ from agentscope_tui.events import (
 )
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.folders import SessionFolder, read_meta
-from agentscope_tui.store.lock import FolderLock
+from agentscope_tui.store.lock import SessionInUse, is_locked
 from agentscope_tui.store.past import PastSession
 
 CUT_OFF = "agentscope ended before this did: how far it got is not known"
@@ -40,11 +40,8 @@ def recover(folder: Path) -> PastSession:
         SessionInUse: it is not over: a process still writes it.
         UserError: there is no recording, or not one whole event in it.
     """
-    try:
-        # Held while reading only; the session goes on in no process.
-        FolderLock(folder).release()
-    except OSError as error:
-        raise UserError(f"there is no recording to read in {folder}: {error.strerror}") from error
+    if is_locked(folder):
+        raise SessionInUse(folder)
     past = read_session(folder)
     closing = closing_events(past.events)
     return replace(past, events=[*past.events, *closing], closed=len(closing))

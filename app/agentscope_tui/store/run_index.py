@@ -25,7 +25,7 @@ from agentscope_tui.store.summary import Summary
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 """Of the table below and of `Summary`: raise it with either."""
 _TABLE = f"""
 CREATE TABLE sessions ({", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -49,6 +50,14 @@ class SessionRow:
     change: str
     prompt: str
     size: int | None
+    metrics: str = "{}"
+    """What else the graders gave, by name: a JSON object."""
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The metrics."""
+        found: dict[str, float] = json.loads(self.metrics)
+        return found
 
     @property
     def tokens(self) -> int:
@@ -69,10 +78,14 @@ class SessionRow:
                 return self.row
             case "duration":
                 return None if self.ended is None else self.ended - self.created
-            case "state" | "prompt" | "calls" | "reward":
+            case "state" | "prompt" | "calls" | "tokens" | "reward":
                 return getattr(self, name)
             case _:
                 return None
+
+    def metric(self, name: str) -> float | None:
+        """A number that graders gave beside the reward."""
+        return self.numbers.get(name)
 
     def column(self, path: str) -> Any:
         """The value with this name; for "" the row's index, which is what `row` means here."""
@@ -125,6 +138,7 @@ def values_of(folder: Path, summary: Summary, *, is_live: bool) -> Sequence[obje
         summary.change,
         summary.prompt,
         None if is_live else size_of(folder),
+        json.dumps(tally.metrics),
     ]
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
-from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import on
@@ -16,22 +14,20 @@ from textual.worker import WorkerFailed
 
 from agentscope_tui.config import Config
 from agentscope_tui.datasets.dataset import Dataset
-from agentscope_tui.errors import UsageError
 from agentscope_tui.options import Options
-from agentscope_tui.printable import printable
 from agentscope_tui.resources import styles_dir
 from agentscope_tui.secrets import MASKER
-from agentscope_tui.session.launch import Launcher, open_rows
-from agentscope_tui.trust import UntrustedFile
+from agentscope_tui.session.forking import Fork
+from agentscope_tui.session.launch import Launcher
 from agentscope_tui.tui.attention import Attention
 from agentscope_tui.tui.key_sequences import KeySequences
 from agentscope_tui.tui.keymap import load_keymap
 from agentscope_tui.tui.message_history import MessageHistory
 from agentscope_tui.tui.outside_app import OutsideApp
+from agentscope_tui.tui.recordings import Recordings
 from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.screens.confirm import ConfirmScreen
 from agentscope_tui.tui.screens.debugger import DebuggerScreen
-from agentscope_tui.tui.terminal_driver import TerminalDriver
 from agentscope_tui.tui.themes import THEMES
 from agentscope_tui.tui.typed_ahead import TypedAhead
 from agentscope_tui.tui.workspace import Workspace
@@ -63,7 +59,11 @@ class AgentScopeApp(OutsideApp):
         launcher: Launcher,
         dataset: Dataset,
         driver: type[Driver] | None = None,
+        *,
+        recordings: Recordings | None = None,
+        fork: Fork | None = None,
     ) -> None:
+        """`fork` is gone on with at once."""
         super().__init__(config, driver)
         cover_with(MASKER.mask)
         if "NO_COLOR" in config.environ:
@@ -74,7 +74,8 @@ class AgentScopeApp(OutsideApp):
             self.register_theme(theme)
         self._options = options
         self._dataset = dataset
-        self.workspace = Workspace(launcher, dataset)
+        self._fork = fork
+        self.workspace = Workspace(launcher, dataset, recordings)
         self._history = MessageHistory(config.state / "messages.jsonl")
         self._keys = load_keymap(config.settings.ui.keymap)
         self._sequences = KeySequences(self._keys.sequences)
@@ -91,7 +92,9 @@ class AgentScopeApp(OutsideApp):
             loop.add_signal_handler(number, self.exit)
         first = self._options.rows[0] if self._options.rows else None
         layout = Remembered(self._config.state / "layout.json")
-        screen = DebuggerScreen(self.workspace, self._history, layout, self._keys, first_row=first)
+        screen = DebuggerScreen(
+            self.workspace, self._history, layout, self._keys, first_row=first, first_fork=self._fork
+        )
         self.push_screen(screen)
 
     def notify(self, message: str, **options: Any) -> None:
@@ -144,53 +147,3 @@ class AgentScopeApp(OutsideApp):
 
     async def on_unmount(self) -> None:
         await self.workspace.aclose()
-
-
-def run_app(config: Config, options: Options) -> int:
-    """Open the app on a dataset; returns the exit code once it is left.
-
-    Raises:
-        UserError: the dataset, the row or the theme cannot be had.
-        Exception: the defect that ended the app; the terminal is restored.
-    """
-    driver: type[Driver] = TerminalDriver
-    if options.page is not None:
-        from agentscope_tui.serve.driver import PageDriver
-
-        driver = PageDriver
-    elif config.untrusted is not None:
-        config = _ask_for_trust(config, config.untrusted)
-    launcher, dataset = open_rows(config, options)
-    app = AgentScopeApp(config, options, launcher, dataset, driver)
-    theme = config.settings.ui.theme
-    if theme not in app.available_themes:
-        raise UsageError(
-            f"no theme is called {theme!r}: use one of {', '.join(sorted(app.available_themes))}"
-        )
-    _keep_collections_short()
-    app.run(size=options.page)
-    if app.crash is not None:
-        raise app.crash
-    return app.return_code or 0
-
-
-def _keep_collections_short() -> None:
-    """Keys wait while garbage is collected: what is there by now is left out, the rest is seen to less often.
-
-    Objects that the app lets go of are freed at once all the same; only those that refer to each other wait.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
-
-
-def _ask_for_trust(config: Config, file: UntrustedFile) -> Config:
-    """Ask on the plain terminal, before the screen opens: the answer decides what the screen runs."""
-    keys = ", ".join(file.keys)
-    print(
-        f"{printable(str(file.file))} sets {printable(keys)}, which can run code or send your data elsewhere."
-    )
-    print("Trust this file from now on? [y/N] ", end="", flush=True)
-    # Rows may be piped in: the answer is the terminal's.
-    with Path("/dev/tty").open() as terminal:
-        answer = terminal.readline()
-    return config.with_trust() if answer.strip().lower() in ("y", "yes") else config

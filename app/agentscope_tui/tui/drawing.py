@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from textual.content import Content
@@ -55,6 +55,18 @@ FIRST_KEYS = (
     ("help", "all keys"),
 )
 """What a newcomer needs: act and words."""
+OF_RECORDINGS = "Press Enter on a row, or click it: what was recorded of it is shown. Nothing is run.\n\n"
+FIRST_KEYS_OF_RECORDINGS = (
+    ("step", "next call"),
+    ("back_call", "the call before"),
+    ("continue", "play it"),
+    ("fork", "go on from here in another way"),
+    ("messages", "what was sent to the model"),
+    ("tools", "the tools"),
+    ("palette", "find anything"),
+    ("help", "all keys"),
+)
+"""The same where rows are recordings."""
 
 
 class SessionDrawing:
@@ -65,7 +77,8 @@ class SessionDrawing:
     ) -> None:
         """`chosen_hold` gives the step of the session on screen that keys act on."""
         self._chosen_hold = chosen_hold
-        self._welcome = _welcome(keymap)
+        self._welcome = _welcome(WELCOME, FIRST_KEYS, keymap)
+        self._welcome_of_recordings = _welcome(OF_RECORDINGS, FIRST_KEYS_OF_RECORDINGS, keymap)
         self._rerun_key = _key(keymap, "rerun")
         self._transcript = screen.query_one(Transcript)
         self._queue = screen.query_one(SteerQueue)
@@ -103,8 +116,9 @@ class SessionDrawing:
         self._calls.show([item_of(call, now) for call in state.calls])
         self._rest(row, now)
 
-    def preview(self, row: Task | RowError, guesses: str) -> None:
-        """What a row asks, while no session is on screen, and which columns were guessed for it."""
+    def preview(self, row: Task | RowError, guesses: str, *, recorded: bool) -> None:
+        """What a row asks, while no session is on screen, and which columns were guessed for it. One that is
+        `recorded` is not run when it is opened."""
         if isinstance(row, RowError):
             task = Block(key="row", title=f"✗ row {row.index}", body=str(row), tone="error")
         else:
@@ -112,7 +126,8 @@ class SessionDrawing:
             earlier = (f"after {count} earlier message{'' if count == 1 else 's'}",) if count else ()
             task = Block(key="row", title=f"row {row.index}", body=row.prompt, margin=earlier)
         columns = [Block(key="columns", title="columns", body=guesses, tone="muted")] if guesses else []
-        self._transcript.show([self._welcome, task, *columns])
+        welcome = self._welcome_of_recordings if recorded else self._welcome
+        self._transcript.show([welcome, task, *columns])
 
     def update(self, row: ShownRow) -> None:
         """Draw what changed since the last time."""
@@ -190,10 +205,10 @@ class SessionDrawing:
         self._output_pane.border_subtitle = "" if call.state in NOT_RUN else Content(self._output.facts)
 
 
-def _welcome(keymap: Keymap) -> Block:
-    keys = [(_key(keymap, act), words) for act, words in FIRST_KEYS]
+def _welcome(text: str, acts: Sequence[tuple[str, str]], keymap: Keymap) -> Block:
+    keys = [(_key(keymap, act), words) for act, words in acts]
     width = max(len(key) for key, _ in keys)
-    body = WELCOME + "\n".join(f"{key:<{width}}  {words}" for key, words in keys)
+    body = text + "\n".join(f"{key:<{width}}  {words}" for key, words in keys)
     return Block(key="welcome", title="agentscope", tone="primary", body=body)
 
 

@@ -40,7 +40,7 @@ def editable_text(state: SessionState, hold: Paused) -> str:
     call = state.call_view(hold.call_id) if hold.call_id else None
     match hold.step:
         case "completion":
-            return _reply_text(state, hold.call)
+            return reply_text(_reply(state, hold.call))
         case "tool_call":
             return pretty_arguments(call) if call else "{}"
         case "tool_result":
@@ -59,45 +59,60 @@ def decision_of(state: SessionState, hold: Paused, text: str) -> Decision:
     """
     match hold.step:
         case "completion":
-            return Decision("edit", completion=_completion(state, hold.call, text))
+            return Decision("edit", completion=edited_reply(_reply(state, hold.call), text))
         case "tool_call":
-            return Decision("edit", arguments=_object(text))
+            return Decision("edit", arguments=edited_arguments(text))
         case "tool_result" | "failed_call":
             return Decision("edit", content=text)
         case _:
             assert_never(hold.step)
 
 
-def _reply_text(state: SessionState, call: int) -> str:
-    message = state.reply(call) or {}
-    parts = message.get("tool_calls", [])
-    if not parts:
-        return text_of(message)
+def reply_text(reply: Completion) -> str:
+    """A reply to edit: as JSON when it has tool calls, else its text."""
+    if not reply.tool_calls:
+        return reply.text
     calls = [
-        {
-            "id": part["id"],
-            "name": part["function"]["name"],
-            "arguments": _parsed(part["function"]["arguments"]),
-        }
-        for part in parts
+        {"id": part.id, "name": part.function.name, "arguments": _parsed(part.function.arguments)}
+        for part in reply.tool_calls
     ]
-    return json.dumps({"text": text_of(message), "tool_calls": calls}, indent=2, ensure_ascii=False)
+    return json.dumps({"text": reply.text, "tool_calls": calls}, indent=2, ensure_ascii=False)
 
 
-def _completion(state: SessionState, call: int, text: str) -> Completion:
-    if not (state.reply(call) or {}).get("tool_calls"):
+def edited_reply(reply: Completion, text: str) -> Completion:
+    """The reply that the text is, which `reply_text` gave of `reply` before it was edited.
+
+    Raises:
+        EditError: it is no JSON, or not of the form that it had; says where.
+    """
+    if not reply.tool_calls:
         return Completion(text=text, finish_reason="stop")
     try:
-        reply = _Reply.model_validate(_object(text))
+        edited = _Reply.model_validate(_object(text))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise EditError(f"{where}: {first['msg']}") from None
     parts = tuple(
         ToolCallPart(id=one.id, function=FunctionCall(name=one.name, arguments=_written(one.arguments)))
-        for one in reply.tool_calls
+        for one in edited.tool_calls
     )
-    return Completion(text=reply.text, tool_calls=parts, finish_reason="tool_calls" if parts else "stop")
+    return Completion(text=edited.text, tool_calls=parts, finish_reason="tool_calls" if parts else "stop")
+
+
+def edited_arguments(text: str) -> dict[str, Any]:
+    """The arguments of a tool call that the text is.
+
+    Raises:
+        EditError: it is no JSON object.
+    """
+    return _object(text)
+
+
+def _reply(state: SessionState, call: int) -> Completion:
+    message = state.reply(call) or {}
+    parts = tuple(ToolCallPart.model_validate(part) for part in message.get("tool_calls", ()))
+    return Completion(text=text_of(message), tool_calls=parts)
 
 
 def _written(arguments: dict[str, Any] | str) -> str:

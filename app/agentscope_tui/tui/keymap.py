@@ -27,8 +27,14 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("app", "debugger", "composer"),
     ("app", "debugger", "prompt"),
     ("app", "detail", "messages", "blocks", "text", "view"),
+    ("app", "detail", "diff", "compare", "blocks", "text", "view"),
+    ("app", "sessions", "rows"),
+    ("app", "rollouts", "rows"),
+    ("app", "runs", "rows"),
+    ("app", "run_start"),
     ("app", "columns"),
     ("app", "edit"),
+    ("app", "fork"),
     ("app", "confirm"),
 )
 """The sections whose keys act at the same time: a key in two of them would be one act or the other."""

@@ -58,7 +58,9 @@ KEYS = {
         Key("compose", "s", "f2", "message", "Write a message: a new turn, or a steer while the agent runs"),
         Key("write", "", "enter", "message", "Write a message", False, "compose"),
         Key("model", "M", "alt+m", "other model", "Send the calls from now on to another model", False),
-        Key("restart", "R", "alt+r", "restart", "Start the runner again, on the same transcript"),
+        Key("fork", "f", "alt+f", "fork", "Go on from the chosen entry otherwise, in a session of its own"),
+        Key("score", "dollar_sign", "alt+s", "score now", "Grade a copy of what is there; or stop it", False),
+        Key("restart", "R", "alt+r", "go on", "Take up a recording, or a session whose runner died, live"),
         Key("rerun", "", "ctrl+r", "run again", "Run this row again from the start", False),
     ),
     "Looking": (
@@ -66,7 +68,20 @@ KEYS = {
         Key("tools", "t", "f4", "tools", "The tools with their full schemas"),
         Key("raw", "W", "alt+w", "raw call", "The chosen call as it went over the wire", False),
         Key("runner", "L", "alt+l", "runner log", "What the runner is, and what it printed", False),
+        Key("sessions", "h", "ctrl+o", "sessions", "The recorded sessions of the row, the dataset, or all"),
+        Key("runs", "u", "alt+u", "runs", "The runs of this dataset; how far one is", False),
+        Key("compare", "D", "alt+d", "compare", "Compare with what it goes on from, or others", False),
         Key("back", "q", "ctrl+b", "rows", "Back to the rows; a running session may go on"),
+    ),
+    "In a recording": (
+        Key("back_call", "b", "shift+f10", "back", "Back to the end of the model call before"),
+        Key("back_event", "B", "shift+f11", "event back", "Back by one event", False),
+        Key("next_error", "exclamation_mark", "shift+f9", "error", "To the next error, or the first"),
+        Key("faster", "plus", "shift+f7", "faster", "Play faster", False),
+        Key("slower", "minus", "shift+f6", "slower", "Play slower", False),
+        Key("go_first", "comma", "ctrl+home", "start", "To the start of the recording", False),
+        Key("go_last", "full_stop", "ctrl+end", "end", "To the end of the recording", False),
+        Key("go_here", "equals_sign", "shift+f12", "here", "To the end of the chosen call", False),
     ),
     "Panes": (
         *(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from abc import ABC, abstractmethod
 from contextlib import suppress
@@ -37,6 +38,14 @@ class Recordings(ABC):
     @abstractmethod
     def __contains__(self, index: int) -> bool:
         """Whether the row with this index is one."""
+
+    def rewards(self, stop: threading.Event) -> dict[int, float]:
+        """The rewards that are told without opening a row, by index: for a thread, until `stop` is set.
+
+        Raises:
+            UserError: they cannot be read.
+        """
+        return {}
 
     @abstractmethod
     def open(self, index: int, stop: threading.Event, progress: Progress) -> RecordedRow:
@@ -74,11 +83,17 @@ class _OneFile(Recordings):
     def open(self, index: int, stop: threading.Event, progress: Progress) -> RecordedRow:
         return RecordedRow.of_past(self._trajectories.session(index), index)
 
+    def rewards(self, stop: threading.Event) -> dict[int, float]:
+        numbers = itertools.takewhile(lambda _: not stop.is_set(), range(len(self._trajectories)))
+        found = ((number, self._trajectories.summary(number).reward) for number in numbers)
+        return {number: reward for number, reward in found if reward is not None}
+
     def row(self, number: int) -> dict[str, Any]:
         """What the rows pane shows of a trajectory."""
         summary = self._trajectories.summary(number)
         told = {"reward": summary.reward, "model": summary.model, "problem": summary.problem}
-        return {"user_prompt": summary.prompt or "-", **{key: value for key, value in told.items() if value}}
+        known = {key: value for key, value in told.items() if value not in (None, "")}
+        return {"user_prompt": summary.prompt or "-", **known}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from agentscope_tui.datasets.expression import Expression
@@ -116,6 +116,16 @@ class RowQueries:
         if changed:
             self._arrangement_changed(True)
         return changed
+
+    def sessions_changed(self, indices: Iterable[int]) -> bool:
+        """The same of many rows at once."""
+        if self.arranging:
+            self._touched.update(indices)
+            return False
+        changed = [index for index in indices if self._rows.arrangement.session_changed(index)]
+        if changed:
+            self._arrangement_changed(True)
+        return bool(changed)
 
     def _arrangement_changed(self, others: bool) -> None:
         self._arrangements += 1

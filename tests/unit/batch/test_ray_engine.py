@@ -1,4 +1,4 @@
-"""Rollouts on a real Ray cluster of this machine, with two workers: results, acts that reach them, a death."""
+"""Rollouts on a real Ray cluster of this machine with two workers: results, acts, a worker that dies."""
 
 from __future__ import annotations
 

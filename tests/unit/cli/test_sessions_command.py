@@ -171,7 +171,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str, code: int) -> str:
 
 def test_what_cannot_be_is_refused(state: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lock = FolderLock(state / "sessions" / "s2")
-    assert "the session s2 runs in an agentscope: end it there first" in refused(
+    assert "the session s2 is open in another agentscope: end it there first" in refused(
         capsys, "delete", "s1", "s2", "--yes", code=1
     )
     lock.release()

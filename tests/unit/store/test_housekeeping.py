@@ -30,6 +30,11 @@ def test_a_name_is_given_and_taken_away(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["events.jsonl", "lock", "meta.json"]
 
 
+def test_a_name_that_cannot_be_written_is_a_users_error(folder: Path) -> None:
+    with pytest.raises(UserError, match="cannot rename"):
+        rename_session(folder / "events.jsonl", "a good one")
+
+
 @pytest.mark.parametrize("name", ["last", "a/b", "two\nlines", "\x1b[2J", "x" * 101, "\u202e"])
 def test_what_is_no_name_is_refused(folder: Path, name: str) -> None:
     before = (folder / "meta.json").read_bytes()

@@ -26,6 +26,7 @@ from agentscope_tui.store.lock import FolderLock, SessionInUse
 from agentscope_tui.store.reopen import CUT_OFF, closing_events, closing_of, recover, whole_events
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome
 from fakes.engine import FakeModel, FakeTools, says, streams
+from fakes.listed_sessions import write_recording
 from fakes.session_rig import Rig, check_promises
 from waiting import wait_until
 
@@ -116,6 +117,15 @@ def test_a_recording_with_no_whole_event_says_so(tmp_path: Path, content: str) -
 def test_a_folder_without_a_recording_says_so(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no recording to read in"):
         recover(tmp_path / "nowhere")
+
+
+def test_what_is_read_stays_as_it_is(tmp_path: Path) -> None:
+    """A recording may lie where nothing can be written."""
+    write_recording(tmp_path / "theirs")
+    (tmp_path / "theirs" / "lock").unlink()
+    before = sorted((tmp_path / "theirs").iterdir())
+    recover(tmp_path / "theirs")
+    assert sorted((tmp_path / "theirs").iterdir()) == before
 
 
 def test_a_session_that_is_still_written_is_left_alone(tmp_path: Path) -> None:

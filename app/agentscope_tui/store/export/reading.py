@@ -15,7 +15,7 @@ from agentscope_tui.events import (
     ToolOutput,
     UsageReported,
 )
-from agentscope_tui.figures import dollars, seconds
+from agentscope_tui.figures import dollars, named, seconds
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.steering import text_of
 from agentscope_tui.session.views import CallView, Entry, ToolState
@@ -196,7 +196,8 @@ def title_of(entry: Entry) -> str:
         case "reward" if entry.reward is None:
             return f"Grader error · {entry.status}"
         case "reward":
-            return f"Reward {entry.reward:g} · {entry.status}"
+            word = "Score in between" if entry.provisional else "Reward"
+            return f"{word} {entry.reward:g} · {entry.status}"
         case "repair":
             return "Mended before sending"
         case "ended":
@@ -210,6 +211,7 @@ def text_of_entry(entry: Entry) -> str:
     lines = [entry.text]
     if entry.detail and entry.kind in ("error", "reward"):
         lines.append(entry.detail)
+    lines.append(named(entry.metrics))
     return "\n".join(line for line in lines if line)
 
 

@@ -35,7 +35,7 @@ class Archive:
                 self._parts = {info.filename: info for info in archive.infolist()}
         except OSError as error:
             raise UserError(f"cannot read {path}: {error.strerror}") from error
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
+        except (zipfile.BadZipFile, RuntimeError, ValueError, OverflowError, struct.error) as error:
             raise UserError(f"{path} is a damaged archive: {error}") from error
 
     @property

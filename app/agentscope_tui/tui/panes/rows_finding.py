@@ -103,6 +103,14 @@ class RowsFinding(Vertical):
             self._keep_cursor()
         return self.queries.session_changed(index)
 
+    def arrange_again(self) -> None:
+        """Filter and sort anew: many sessions stand otherwise."""
+        arrangement = self.rows.arrangement
+        expression = arrangement.expression
+        if expression is not None or arrangement.order is not None:
+            # One that was parsed again is another one.
+            self.show_rows(parse_expression(expression.text) if expression else None, arrangement.order)
+
     def _keep_cursor(self) -> None:
         """The row under the cursor is the one it stays with when other rows are shown."""
         if len(self.rows):

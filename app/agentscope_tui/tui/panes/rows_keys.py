@@ -20,4 +20,6 @@ ROWS_PANE_KEYS: list[BindingType] = [
     _key("g,:", "jump", "jump", "Go to the row with an index", show=False),
     _key("C", "columns", "columns", "Choose the columns, and their order", show=False),
     _key("y", "copy", "copy", "Copy the row as JSON", show=False),
+    _key("R", "run", "run", "Run the marked rows in the background, or all that are shown"),
+    _key("E", "next_worst", "next failed", "To the next row that failed, or the worst", show=False),
 ]

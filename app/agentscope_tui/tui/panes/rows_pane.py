@@ -18,10 +18,11 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from agentscope_tui.datasets.dataset import Dataset
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
+from agentscope_tui.store.index_database import Version
 from agentscope_tui.tui.dataset_rows import DatasetRows
 from agentscope_tui.tui.panes.row_panel import RowPanel
-from agentscope_tui.tui.panes.rows_finding import RowsFinding
 from agentscope_tui.tui.panes.rows_keys import ROWS_PANE_KEYS
+from agentscope_tui.tui.panes.rows_of_runs import FEW, RowsOfRuns
 from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.row_columns import RowColumns
 from agentscope_tui.tui.screens.columns import ColumnsScreen
@@ -31,12 +32,13 @@ from agentscope_widgets.safe_text import safe_line
 
 _LOOK_SECONDS = 2.0
 """Between two looks at whether the file changed."""
+_FIRST_LOOK_SECONDS = 0.2
 _TICK_SECONDS = 1.0
 _SETTLE_SECONDS = 0.5
 """After the last change of a column's width until it is remembered."""
 
 
-class RowsPane(RowsFinding):
+class RowsPane(RowsOfRuns):
     """The list of rows under the dataset's name; what is filtered and searched stands below it."""
 
     BINDINGS: ClassVar[list[BindingType]] = ROWS_PANE_KEYS
@@ -55,11 +57,11 @@ class RowsPane(RowsFinding):
         """The user opened a row."""
 
     def __init__(self, workspace: Workspace, *, id: str, classes: str) -> None:
-        super().__init__(id=id, classes=classes)
-        self._workspace = workspace
+        super().__init__(workspace, id=id, classes=classes)
         self._remembered = Remembered(workspace.launcher.state / "columns.json")
         self._changed = ""
         self._saving: Timer | None = None
+        self._looked_at: tuple[Dataset, Version] | None = None
         self._take_dataset()
 
     def on_mount(self) -> None:
@@ -68,6 +70,8 @@ class RowsPane(RowsFinding):
         self._show_dataset()
         self.set_interval(_LOOK_SECONDS, self._look)
         self.set_interval(_TICK_SECONDS, self._tick)
+        self._follow_sessions()
+        self._read_rewards()
 
     def on_unmount(self) -> None:
         self._stop.set()
@@ -79,11 +83,6 @@ class RowsPane(RowsFinding):
     def chosen(self) -> Task | RowError | None:
         """The row under the cursor; None: no row is shown."""
         return self.rows.row(self.row_list.cursor) if len(self.rows) else None
-
-    @property
-    def marked(self) -> Sequence[int]:
-        """The indices of the marked rows, ascending, whether or not they are shown."""
-        return [self.rows.dataset.offset + position for position in self.rows.marks]
 
     def in_sight(self) -> Sequence[tuple[int, str]]:
         """Index and prompt, on one line, of the rows that the list shows now."""
@@ -97,8 +96,9 @@ class RowsPane(RowsFinding):
     def refresh_row(self, index: int) -> None:
         """A row's session stands otherwise than before."""
         self.rows.session_changed(index)
+        self.meet_metrics((index,))
         if not self.session_changed(index):
-            self._redraw(index)
+            self.redraw(index)
 
     # How it is told
 
@@ -108,7 +108,7 @@ class RowsPane(RowsFinding):
 
     def notes(self) -> list[str]:
         changed = [f"! the dataset {self._changed}: reload it"] if self._changed else []
-        return changed + super().notes()
+        return [*changed, *self.run_notes(), *super().notes()]
 
     def _count(self) -> str:
         dataset = self.rows.dataset
@@ -126,16 +126,52 @@ class RowsPane(RowsFinding):
             parts.append("indexing")
         return ", ".join(parts)
 
-    def _redraw(self, index: int) -> None:
-        place = self.rows.place(index)
-        if place is not None:
-            self.row_list.refresh_row(place)
-
     def _tick(self) -> None:
         """The time of a turn that runs grows."""
         for row in self._workspace.active():
             self.rows.session_changed(row.index)
-            self._redraw(row.index)
+            self.redraw(row.index)
+        self.tick_run()
+
+    # The sessions on disk
+
+    @work(group="sessions")
+    async def _follow_sessions(self) -> None:
+        """Show what is recorded of the rows, by this process and by others, while the screen is live."""
+        kept = self._workspace.kept
+        told = ""
+        while True:
+            # The rows themselves go first.
+            await asyncio.sleep(_LOOK_SECONDS if self._looked_at else _FIRST_LOOK_SECONDS)
+            dataset = self._workspace.dataset
+            try:
+                looked_at = (dataset, await kept.sync())
+                if looked_at != self._looked_at:
+                    self._sessions_changed(await kept.look(dataset))
+                    self._looked_at = looked_at
+            except UserError as error:
+                if str(error) != told:
+                    told = str(error)
+                    self.tell(error)
+
+    @work(group="rewards")
+    async def _read_rewards(self) -> None:
+        """Show what an opened file tells of its rows."""
+        try:
+            self._sessions_changed(await self._workspace.read_rewards())
+        except UserError as error:
+            self.tell(error)
+
+    def _sessions_changed(self, rows: set[int]) -> None:
+        if len(rows) <= FEW:
+            for index in rows:
+                self.refresh_row(index)
+            return
+        for index in rows:
+            self.rows.session_changed(index)
+        self.meet_metrics(rows)
+        self.row_list.refresh_rows()
+        self.settle_later(rows)
 
     # The dataset
 
@@ -217,6 +253,8 @@ class RowsPane(RowsFinding):
         self.post_message(self.RowChosen(self.rows.index(event.position)))
         if self.queries.needle:
             self.tell_hits()
+        elif self._workspace.batches.run is not None:
+            self.refresh_notes()
         if (panel := RowPanel.of(self)) is not None:
             panel.show(self.rows.dataset, self.rows.arrangement.position(event.position))
 
@@ -266,7 +304,7 @@ class RowsPane(RowsFinding):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
             case "reload":
-                return bool(self._changed)
+                return bool(self._changed) and self._workspace.batches.running is None
             case "clear" if RowPanel.of(self) is not None:
                 return True
             case _:

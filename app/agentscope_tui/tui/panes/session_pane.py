@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.session.session import Session
 from agentscope_tui.tui.message_history import MessageHistory
-from agentscope_tui.tui.workspace import RowSession
+from agentscope_tui.tui.shown_row import ShownRow
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.steer_queue import SteerQueue
@@ -25,7 +28,7 @@ class SessionPane(Vertical):
     def __init__(self, history: MessageHistory, *, id: str, classes: str) -> None:
         super().__init__(id=id, classes=classes)
         self._history = history
-        self._current: RowSession | None = None
+        self._current: ShownRow | None = None
         self._editing: str | None = None
         self._put_aside = ""
 
@@ -38,7 +41,7 @@ class SessionPane(Vertical):
     def on_mount(self) -> None:
         self._composer.past_messages = self._history.messages
 
-    def show(self, row: RowSession | None) -> None:
+    def show(self, row: ShownRow | None) -> None:
         """Write to this session from now on, or to none."""
         self._stop_editing()
         composer = self._composer
@@ -46,9 +49,9 @@ class SessionPane(Vertical):
             self._current.draft = composer.text
         self._current = row
         composer.text = row.draft if row else ""
-        composer.disabled = row is None
+        composer.disabled = self._session is None
 
-    def give_back(self, row: RowSession, texts: list[str]) -> None:
+    def give_back(self, row: ShownRow, texts: Sequence[str]) -> None:
         """Undelivered steers return to the row's composer, before what is being typed there."""
         shown = row is self._current
         if shown:
@@ -63,6 +66,11 @@ class SessionPane(Vertical):
         )
 
     @property
+    def _session(self) -> Session | None:
+        """Where messages go; a recording takes none."""
+        return self._current.session if self._current is not None else None
+
+    @property
     def _composer(self) -> Composer:
         return self.query_one(Composer)
 
@@ -72,18 +80,18 @@ class SessionPane(Vertical):
 
     @on(Composer.Submitted)
     def _message_sent(self, event: Composer.Submitted) -> None:
-        current, editing = self._current, self._editing
-        if current is None:
+        session, editing = self._session, self._editing
+        if session is None:
             return
         self._stop_editing()
         self._history.add(event.text)
         if editing is not None:
-            if current.session.edit_steer(editing, event.text):
+            if session.edit_steer(editing, event.text):
                 return
             self.notify("The message you edited had gone; this was sent as a new one.", severity="warning")
         self.query_one(Transcript).go_end()
         try:
-            current.session.send(event.text)
+            session.send(event.text)
         except UserError as error:
             self._fill(_joined(event.text, self._composer.text))
             self.notify(str(error), severity="error", markup=False)
@@ -117,15 +125,15 @@ class SessionPane(Vertical):
 
     @on(SteerQueue.SteerWithdrawRequested)
     def _withdraw_steer(self, event: SteerQueue.SteerWithdrawRequested) -> None:
-        if self._current is not None:
-            self._current.session.withdraw_steer(event.key)
+        if self._session is not None:
+            self._session.withdraw_steer(event.key)
 
     @on(SteerQueue.SteerMoveRequested)
     def _move_steer(self, event: SteerQueue.SteerMoveRequested) -> None:
-        if self._current is not None:
+        if self._current is not None and self._session is not None:
             queued = [one.msg_id for one in self._current.state.steers if one.status == "queued"]
             if event.key in queued:
-                self._current.session.move_steer(event.key, queued.index(event.key) + event.offset)
+                self._session.move_steer(event.key, queued.index(event.key) + event.offset)
 
 
 def _joined(*texts: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -9,13 +10,15 @@ from textual import work
 from textual.binding import BindingType
 from textual.screen import Screen
 
+from agentscope_tui.errors import UserError
 from agentscope_tui.events import Paused
 from agentscope_tui.session.gate import Decision
 from agentscope_tui.session.session import Session
 from agentscope_tui.tui.editing import decision_of, editable_text
 from agentscope_tui.tui.keys import KEYS, bindings
 from agentscope_tui.tui.screens.edit import EditScreen
-from agentscope_tui.tui.workspace import RowSession, Workspace
+from agentscope_tui.tui.shown_row import ShownRow
+from agentscope_tui.tui.workspace import Workspace
 
 
 class SessionControls(Screen[None]):
@@ -26,7 +29,7 @@ class SessionControls(Screen[None]):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self.current: RowSession | None = None
+        self.current: ShownRow | None = None
         self.index: int | None = None
         """The row on screen, also while it has no session."""
         self._acts: list[bool | None] = []
@@ -42,7 +45,7 @@ class SessionControls(Screen[None]):
         """What works now: the footer shows just that."""
         current = self.current
         session = current.session if current else None
-        hold = self._hold
+        hold = self._hold if session else None
         mode = current.state.mode if current else ""
         failed = hold is not None and hold.step == "failed_call"
         match action:
@@ -59,13 +62,23 @@ class SessionControls(Screen[None]):
             case "edit" | "refuse":
                 return hold is not None and action in hold.allows
             case "model":
-                return current is not None and current.state.streaming_call is None
+                return current is not None and session is not None and current.state.streaming_call is None
+            case "score":
+                return session is not None and session.status not in ("starting", "ended", "failed")
             case "restart":
-                return session is not None and session.status == "failed"
-            case "compose" | "messages" | "tools" | "raw" | "runner":
+                return session is not None and session.status in ("failed", "ended")
+            case "compare":
+                return current is not None and current.state.started is not None
+            case "compose":
                 return session is not None
-            case "rerun" | "back":
+            case "messages" | "tools" | "runner":
+                return current is not None
+            case "raw":
+                return current is not None and current.folder is not None
+            case "rerun":
                 return self.index is not None
+            case "back":
+                return current is not None or self.index is not None
             case _:
                 return True
 
@@ -95,6 +108,18 @@ class SessionControls(Screen[None]):
 
     def action_interrupt(self) -> None:
         self._with_session(lambda session: session.interrupt())
+
+    def action_score(self) -> None:
+        """Grade what there is now; the transcript tells what came of it."""
+        if self.current is None or (session := self.current.session) is None:
+            return
+        try:
+            began = session.score()
+        except UserError as error:
+            self.notify(str(error), severity="warning", markup=False)
+        else:
+            said = "Grading a copy of what there is now …" if began else "The grading was stopped."
+            self.notify(said, timeout=3)
 
     def action_retry(self) -> None:
         hold = self._hold
@@ -132,15 +157,17 @@ class SessionControls(Screen[None]):
         if reason is not None:
             self._decide(current, hold, Decision("refuse", reason.strip()))
 
-    def _decide(self, row: RowSession, hold: Paused, decision: Decision) -> None:
-        if hold not in row.state.holds or not row.session.decide(decision, hold=hold.hold):
+    def _decide(self, row: ShownRow, hold: Paused, decision: Decision) -> None:
+        session = row.session
+        if session is None or hold not in row.state.holds or not session.decide(decision, hold=hold.hold):
             self.notify("That step does not wait any more.", severity="warning")
 
     @work(group="ask")
     async def action_model(self) -> None:
         """Another model for the calls from now on; a failed call that is sent again goes to it too."""
         current = self.current
-        if current is None:
+        session = current.session if current else None
+        if current is None or session is None:
             return
         launcher = self._workspace.launcher
         name = await self.app.push_screen_wait(
@@ -152,7 +179,7 @@ class SessionControls(Screen[None]):
             )
         )
         if name is not None:
-            await current.session.change_model(launcher.model(name.strip()))
+            await session.change_model(launcher.model(name.strip()))
 
     def call_under_cursor(self) -> int | None:
         """The model call that the user has chosen, if one is."""
@@ -165,9 +192,9 @@ class SessionControls(Screen[None]):
     def action_raw(self) -> None:
         from agentscope_tui.tui.screens.raw import RawScreen
 
-        if self.current is not None:
+        if self.current is not None and (folder := self.current.folder) is not None:
             call = self.chosen_call()
-            self.app.push_screen(RawScreen(self.current.opened.folder.wire_of(call), call))
+            self.app.push_screen(RawScreen(folder.wire_of(call), call))
 
     def action_runner(self) -> None:
         from agentscope_tui.tui.screens.runner_log import RunnerLogScreen
@@ -190,6 +217,25 @@ class SessionControls(Screen[None]):
         if self.current is not None:
             self.app.push_screen(ToolsScreen(self.current.state))
 
+    @work(group="compare", exclusive=True)
+    async def action_compare(self) -> None:
+        """A fork beside the session that it goes on from; any other one is chosen from the list."""
+        from agentscope_tui.tui.screens.compare import CompareScreen
+
+        current = self.current
+        started = current.state.started if current else None
+        if current is None or started is None:
+            return
+        if not started.parent:
+            self.notify("Mark two sessions with space, then D compares them.", timeout=4)
+            await self.run_action("sessions")
+            return
+        try:
+            parent = await self._workspace.past_of(started.parent)
+            self.app.push_screen(CompareScreen(parent, await asyncio.to_thread(current.past)))
+        except UserError as error:
+            self.notify(str(error), severity="error", markup=False)
+
     def _with_session(self, act: Callable[[Session], object]) -> None:
-        if self.current is not None:
-            act(self.current.session)
+        if self.current is not None and (session := self.current.session) is not None:
+            act(session)

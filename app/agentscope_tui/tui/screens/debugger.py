@@ -16,9 +16,13 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.message import Message
 
+from agentscope_tui.datasets.source import STANDARD_INPUT
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
+from agentscope_tui.session.forking import Fork
+from agentscope_tui.session.views import Entry
 from agentscope_tui.tui.attention import standing
+from agentscope_tui.tui.batches import Run
 from agentscope_tui.tui.drawing import STARTING, SessionDrawing
 from agentscope_tui.tui.keymap import Keymap
 from agentscope_tui.tui.message_history import MessageHistory
@@ -28,8 +32,9 @@ from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.words import pretty_arguments
 from agentscope_tui.tui.remembered import Remembered
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
-from agentscope_tui.tui.screens.panes import PaneScreen
-from agentscope_tui.tui.workspace import RowSession, Workspace
+from agentscope_tui.tui.screens.running_rows import RunningRows
+from agentscope_tui.tui.shown_row import ShownRow
+from agentscope_tui.tui.workspace import Workspace
 from agentscope_widgets.call_list import CallList
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.copying import CopyRequested
@@ -39,6 +44,7 @@ from agentscope_widgets.prompt_line import PromptLine
 from agentscope_widgets.safe_text import safe_line
 from agentscope_widgets.status_line import StatusLine
 from agentscope_widgets.steer_queue import SteerQueue
+from agentscope_widgets.timeline_bar import TimelineBar
 from agentscope_widgets.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -50,7 +56,7 @@ FRAME = 1 / 30
 """Seconds between two looks at what the sessions have done."""
 
 
-class DebuggerScreen(PaneScreen):
+class DebuggerScreen(RunningRows):
     """The main screen."""
 
     AUTO_FOCUS = "#rows"
@@ -70,12 +76,14 @@ class DebuggerScreen(PaneScreen):
         keymap: Keymap,
         *,
         first_row: int | None = None,
+        first_fork: Fork | None = None,
     ) -> None:
+        """`first_row` is opened at once, `first_fork` is gone on with."""
         super().__init__(workspace, layout)
         self._keymap = keymap
         self._history = history
         self._first_row = first_row
-        self._opening: set[int] = set()
+        self._first_fork = first_fork
 
     def compose(self) -> ComposeResult:
         yield from self.arranged(
@@ -84,6 +92,7 @@ class DebuggerScreen(PaneScreen):
             Container(CallList(id="calls"), id="calls-pane", classes="pane"),
             Container(OutputView(id="output"), PromptLine(), id="output-pane", classes="pane"),
         )
+        yield TimelineBar(id="timeline")
         yield StatusLine(id="status")
         yield KeyBar(pinned="debugger.help")
 
@@ -94,12 +103,10 @@ class DebuggerScreen(PaneScreen):
         self.set_interval(FRAME, self._pump)
         if guesses := self._workspace.dataset.columns.guesses:
             self.notify(guesses, title="Columns", markup=False)
-        if self._first_row is not None:
+        if self._first_fork is not None:
+            self.go_on(self._first_fork, self._first_row or 0)
+        elif self._first_row is not None:
             self._open_row(self._first_row)
-
-    @property
-    def _rows_pane(self) -> RowsPane:
-        return self.query_one(RowsPane)
 
     @property
     def _session_pane(self) -> SessionPane:
@@ -109,21 +116,33 @@ class DebuggerScreen(PaneScreen):
 
     def _pump(self) -> None:
         """Fold what is new in every session, and draw what changed of the one on screen."""
-        for row in self._workspace.sessions.values():
+        for row in self._workspace.shown():
             before = standing(row.state)
-            changed, returned = row.pump()
-            if returned:
-                self._session_pane.give_back(row, returned)
-            if changed:
+            news = row.pump()
+            if news.returned:
+                self._session_pane.give_back(row, news.returned)
+            if news.said:
+                self.notify(news.said, markup=False)
+            if news.changed:
                 now = standing(row.state)
-                if now and now != before:
+                if row.session is not None and now and now != before:
                     self.post_message(self.SessionRested(f"row {row.index}: {now}"))
-                self._rows_pane.refresh_row(row.index)
+                if row.index is not None:
+                    self._rows_pane.refresh_row(row.index)
                 if row is self.current:
-                    self._drawing.update(row)
+                    if news.anew:
+                        self._drawing.show(row, self.index, "")
+                    else:
+                        self._drawing.update(row)
                     self.refresh_acts()
+        self.pump_runs()
         if self.current is not None:
             self._drawing.tick(self.current)
+
+    def run_ended(self, run: Run) -> None:
+        super().run_ended(run)
+        done, total = run.progress.total - run.progress.left, run.progress.total
+        self.post_message(self.SessionRested(f"the run has ended, {done:,} of {total:,} are done"))
 
     # Opening rows
 
@@ -131,19 +150,25 @@ class DebuggerScreen(PaneScreen):
     def _preview(self) -> None:
         """With no session on screen, the transcript says what the chosen row asks."""
         row = self._rows_pane.chosen
-        if self.index is None and row is not None:
-            self._drawing.preview(row, self._workspace.dataset.columns.guesses)
+        if self.current is None and self.index is None and row is not None:
+            recorded = self._workspace.is_recording(row.index)
+            self._drawing.preview(row, self._workspace.dataset.columns.guesses, recorded=recorded)
 
     @on(RowsPane.OpenRequested)
     def _open_requested(self, event: RowsPane.OpenRequested) -> None:
         self._open_row(event.index)
 
-    def _open_row(self, index: int, *, again: bool = False, restart: bool = False) -> None:
+    def _open_row(self, index: int, *, again: bool = False) -> None:
         """Show a row's session; start one where there is none."""
-        existing = self._workspace.sessions.get(index)
+        if not again and self.open_row_of_run(index):
+            return
+        existing = self._workspace.on_row(index)
         if existing is not None and not again:
             self._show(existing, index)
             self.go_to("transcript")
+            return
+        if not again and self._workspace.is_recording(index):
+            self.show_recorded_row(index)
             return
         try:
             row = self._workspace.row(index)
@@ -155,15 +180,18 @@ class DebuggerScreen(PaneScreen):
             self.go_to("transcript")
         elif index not in self._opening:
             self._opening.add(index)
-            self._start(row, restart)
+            self.start(row)
 
     @work(group="open")
-    async def _start(self, task: Task, restart: bool) -> None:
+    async def start(self, task: Task, fork: Fork | None = None) -> None:
+        before = self.current
         self._show(None, task.index, problem=STARTING)
         problem = ""
         try:
-            await self._agree_unconfined()
-            await self._workspace.open(task, restart=restart)
+            await self.agree_unconfined()
+            row = await self._workspace.open(task, fork=fork)
+            if fork is not None and before is not None:
+                row.draft = before.draft
         except UserError as error:
             problem = str(error)
         except Exception as error:
@@ -173,12 +201,22 @@ class DebuggerScreen(PaneScreen):
             self._opening.discard(task.index)
         self._rows_pane.refresh_row(task.index)
         if self.index == task.index:
+            if problem and fork is not None and before is not None:
+                self._show(before, task.index)
+                self.notify(problem, severity="error", markup=False)
+                return
             opened = None if problem else self._workspace.sessions.get(task.index)
             self._show(opened, task.index, problem=problem)
             # A pane that is alone hides the reason from the rows.
             self.go_to("rows" if problem and not self._alone else "transcript")
 
-    async def _agree_unconfined(self) -> None:
+    def put_on_screen(self, row: ShownRow | None, index: int | None, problem: str = "") -> None:
+        self._show(row, index, problem=problem)
+        self.go_to("transcript")
+        if row is not None and row.index is not None:
+            self._rows_pane.refresh_row(row.index)
+
+    async def agree_unconfined(self) -> None:
         """Ask, once for this dataset, whether tools may run where nothing can confine them.
 
         Raises:
@@ -192,23 +230,35 @@ class DebuggerScreen(PaneScreen):
             f"Nothing can confine the agent's tools here: {safe_line(reason)}.\n\n"
             "They would run as you, with your files and your network. Run this dataset's rows like that?"
         )
-        if not await self._confirmed(question, "run unconfined, and do not ask again"):
+        again = "for this run" if launcher.dataset == STANDARD_INPUT else "and do not ask again"
+        if not await self._confirmed(question, f"run unconfined, {again}"):
             raise UserError("not run: nothing can confine its tools here (agentscope doctor says why)")
         launcher.agree_unconfined()
 
-    def _show(self, row: RowSession | None, index: int | None, *, problem: str = "") -> None:
+    def _show(self, row: ShownRow | None, index: int | None, *, problem: str = "") -> None:
         """Put a session on screen, or none."""
         self.current, self.index = row, index
         self._session_pane.show(row)
         self._drawing.show(row, index, problem)
-        self._preview()
+        if not problem:
+            self._preview()
         self.refresh_acts()
 
-    def call_under_cursor(self) -> int | None:
+    def entry_under_cursor(self) -> Entry | None:
         position = None if self.current is None else self.query_one(Transcript).cursor
         if self.current is None or position is None:
             return None
-        return self.current.state.entries[position].call
+        return self.current.state.entries[position]
+
+    def chosen_tool_call(self) -> str | None:
+        if self.pane not in ("calls", "output") or self.current is None:
+            return None
+        calls = self.current.state.calls[self.query_one(CallList).cursor :]
+        return calls[0].call_id if calls else None
+
+    def call_under_cursor(self) -> int | None:
+        entry = self.entry_under_cursor()
+        return entry.call if entry is not None else None
 
     # The panes
 
@@ -266,7 +316,7 @@ class DebuggerScreen(PaneScreen):
 
         yield from acts_of(self)
         for index, row in self._workspace.sessions.items():
-            state = segments_of(row.state, row.session.bus.now())[0][0]
+            state = segments_of(row.state, row.now())[0][0]
             yield Command(f"session of row {index} · {state}", partial(self._open_row, index))
         for index, text in self._rows_pane.in_sight():
             yield Command(f"row {index} · {text}", partial(self._open_row, index))
@@ -274,9 +324,17 @@ class DebuggerScreen(PaneScreen):
         if number.isdecimal():
             yield Command(f"row {int(number)}", partial(self._open_row, int(number)))
 
-    def action_leave(self) -> None:
-        """esc, with nothing on top and nothing being written: interrupt."""
-        self.action_interrupt()
+    @work(group="ask")
+    async def action_sessions(self) -> None:
+        """The recorded sessions of the row that is looked at; one of them is shown."""
+        from agentscope_tui.tui.screens.sessions import SessionsScreen
+
+        pane = self._rows_pane
+        chosen = pane.chosen.index if pane.chosen is not None else None
+        index = chosen if self.index is None or pane.has_focus_within else self.index
+        session = await self.app.push_screen_wait(SessionsScreen(self._workspace, index))
+        if session is not None:
+            self.show_session(session.session_id, session.folder)
 
     def action_compose(self) -> None:
         self.go_to("composer")
@@ -292,11 +350,6 @@ class DebuggerScreen(PaneScreen):
             return
         self._open_row(index, again=True)
 
-    def action_restart(self) -> None:
-        """After the runner died: a new one goes on where it was."""
-        if self.index is not None:
-            self._open_row(self.index, again=True, restart=True)
-
     @work(group="ask")
     async def action_back(self) -> None:
         """Back to the rows; what runs goes on, or is interrupted, as the user says."""
@@ -311,18 +364,19 @@ class DebuggerScreen(PaneScreen):
             if answer is None:
                 return
             if answer == "interrupt":
-                current.session.interrupt()
+                self.action_interrupt()
         self._show(None, None)
         self.go_to("rows")
 
     @work(group="ask")
     async def action_quit(self) -> None:
-        running = self._workspace.active()
-        if running:
-            rows = ", ".join(str(row.index) for row in running)
-            plural = "s" if len(running) > 1 else ""
-            if not await self._confirmed(f"Row{plural} {rows} still running. End and quit?", "quit"):
-                return
+        running, run = self._workspace.active(), self._workspace.batches.running
+        rows = ", ".join(dict.fromkeys(str(row.index) for row in running))
+        question = f"Row{'s' if len(running) > 1 else ''} {rows} still running." if running else ""
+        if run is not None:
+            question = f"A run is under way, {run.progress.left:,} of {run.progress.total:,} are left."
+        if question and not await self._confirmed(f"{question} End and quit?", "quit"):
+            return
         self.app.exit()
 
     async def _confirmed(self, question: str, word: str) -> bool:

@@ -39,9 +39,13 @@ class DetailScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Container(id="detail-pane", classes="pane"):
-            yield DetailView(id="detail")
+            yield from self.content()
             yield PromptLine()
         yield KeyBar()
+
+    def content(self) -> ComposeResult:
+        """What the pane has above its prompt line; one of it is a `DetailView`."""
+        yield DetailView(id="detail")
 
     def on_mount(self) -> None:
         self.redraw()

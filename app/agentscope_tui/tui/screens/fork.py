@@ -39,7 +39,15 @@ class ForkScreen(ModalScreen[Fork | None]):
             tooltip="Edit this, then fork",
             priority=True,
         ),
-        Binding("tab", "app.focus_next", "model, temperature", id="fork.next", tooltip="To the next field"),
+        Binding(
+            "tab",
+            "app.focus_next",
+            "model, temperature",
+            id="fork.next",
+            tooltip="To the next field",
+            # What is typed right after it is for the next field.
+            priority=True,
+        ),
         Binding("escape", "leave", "cancel", id="fork.leave", tooltip="Leave everything as it was"),
     ]
 

@@ -80,7 +80,7 @@ class GoingOn(PlayerControls):
             ForkScreen(past, place, model=launcher.model_name, check_model=launcher.check_model)
         )
         if fork is not None:
-            self.go_on(fork, index)
+            self._go_on_elsewhere(fork, index)
 
     @work(group="ask")
     async def action_restart(self) -> None:
@@ -90,7 +90,7 @@ class GoingOn(PlayerControls):
             return
         past = await self._read(lambda: _ended(current))
         if past is not None:
-            self.go_on(Fork(past), index)
+            self._go_on_elsewhere(Fork(past), index)
 
     def _chosen_entry(self, state: SessionState) -> Entry | None:
         """What the user looks at, in the transcript or among the tool calls."""
@@ -108,6 +108,19 @@ class GoingOn(PlayerControls):
             except UserError as error:
                 self._opening.discard(index)
                 self.notify(str(error), severity="error", markup=False)
+
+    def _go_on_elsewhere(self, fork: Fork, index: int) -> None:
+        """As `go_on`; says so where the recording's own settings do not count."""
+        file = self._workspace.launcher.untrusted
+        if file is not None:
+            self.notify(
+                f"Your settings count for {', '.join(file.keys)}, not the recording's: it may be a "
+                "stranger's. `agentscope resume` asks whether you trust it.",
+                severity="warning",
+                timeout=15,
+                markup=False,
+            )
+        self.go_on(fork, index)
 
     async def _read(self, read: Callable[[], T]) -> T | None:
         """What a thread reads; None after the user was told why it cannot be read."""

@@ -13,7 +13,7 @@ from textual.widgets import Static, Tab, Tabs
 
 from agentscope_tui.tui.keys import PANES
 from agentscope_tui.tui.remembered import Remembered
-from agentscope_tui.tui.screens.controls import SessionControls
+from agentscope_tui.tui.screens.going_on import GoingOn
 from agentscope_tui.tui.workspace import Workspace
 from agentscope_widgets.composer import Composer
 from agentscope_widgets.split import Axis, Split, splits_around
@@ -27,7 +27,7 @@ STEP: dict[Axis, int] = {"x": 4, "y": 2}
 """Cells that a key moves a border."""
 
 
-class PaneScreen(SessionControls):
+class PaneScreen(GoingOn):
     """A session's screen whose panes are arranged by the user; how, is remembered.
 
     A hidden pane is in sight only while it has the focus. In a narrow terminal, or zoomed, the pane with the
