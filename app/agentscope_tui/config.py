@@ -20,7 +20,7 @@ from agentscope_tui.folders import CONFIG_NAME, state_dir, user_config_file
 from agentscope_tui.options import FLAGS
 from agentscope_tui.resources import default_settings
 from agentscope_tui.settings import Settings
-from agentscope_tui.trust import UntrustedFile, digest_of, is_trusted, remember_trust
+from agentscope_tui.trust import UntrustedFile, digest_of, is_own, is_trusted, remember_trust
 from agentscope_tui.yaml_file import parse_yaml, read_settings_file
 
 DEFAULT = "default"
@@ -202,9 +202,9 @@ def _working_folder_values(
 
 
 def _kept_values(kept: KeptSettings, state: Path, trust: bool) -> tuple[Values, UntrustedFile | None]:
-    """What a recording keeps; one that does not lie in the state folder may be a stranger's."""
+    """What a recording keeps; one that does not lie in a folder of the user's own may be a stranger's."""
     values = dict(_flat(_known(kept.tree), str(kept.file)))
-    if kept.file.resolve().is_relative_to(state.resolve()):
+    if is_own(state, kept.file):
         return values, None
     return _trusted_part(values, kept.file.absolute(), kept.digest, state, trust)
 

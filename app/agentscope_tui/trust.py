@@ -15,6 +15,8 @@ from pathlib import Path
 from agentscope_tui.errors import UserError
 
 _STORE = "trusted.json"
+_OWN = "own"
+"""In place of a digest: a folder of this user's own recordings."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,29 @@ def is_trusted(state: Path, file: Path, digest: str) -> bool:
         UserError: the store cannot be read.
     """
     return _load(state / _STORE).get(str(file)) == digest
+
+
+def is_own(state: Path, file: Path) -> bool:
+    """Whether `file` lies in the state folder, or in one that `remember_own` was told of: no stranger's.
+
+    Raises:
+        UserError: the store cannot be read.
+    """
+    place = file.resolve()
+    if place.is_relative_to(state.resolve()):
+        return True
+    known = _load(state / _STORE)
+    return any(known.get(str(folder)) == _OWN for folder in place.parents)
+
+
+def remember_own(state: Path, folder: Path) -> None:
+    """What lies in `folder` from now on was put there by agentscope, for this user.
+
+    Raises:
+        UserError: the store cannot be read or written.
+    """
+    if not is_own(state, folder / "it"):
+        remember_trust(state, folder.resolve(), _OWN)
 
 
 def remember_trust(state: Path, file: Path, digest: str) -> None:

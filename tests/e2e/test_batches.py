@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from agentscope_tui.batch.results import RolloutResult, read_results
+from agentscope_tui.trust import is_own
 from e2e.terminal import COMMAND, DEADLINE, bash, environment, submit, write_rows, write_script
 from fakes.raw_server import RawServer, plain
 
@@ -86,6 +87,8 @@ def test_a_run_that_was_killed_is_resumed_and_no_row_is_done_twice(tmp_path: Pat
         assert (meta["run"], meta["rollout"]) == ("out", 0)
     code, said, _ = run(tmp_path, *slow, "--resume")
     assert (code, said.count("row"), done(out)) == (0, 0, Counter(range(ROWS)))
+    state = tmp_path / "state"
+    assert is_own(state, out / "sessions" / results(out)[0].session / "meta.json")
 
 
 def test_ctrl_c_takes_no_more_rows_and_twice_ends_those_that_run(tmp_path: Path, slow: list[str]) -> None:

@@ -34,6 +34,7 @@ from agentscope_tui.printable import printable
 from agentscope_tui.progress import progress_bar
 from agentscope_tui.run_display import RunDisplay
 from agentscope_tui.session.launch import Launcher, open_rows
+from agentscope_tui.trust import remember_own
 
 FAILED, STOPPED_BY_ERROR, INTERRUPTED = 1, 3, 130
 """Exit codes: a rollout failed; an error that all would meet ended the run; ctrl+c did, as shells have it."""
@@ -177,7 +178,9 @@ def _open_folder(config: Config, launcher: Launcher, options: RunOptions) -> Run
         path = newest_like(info, runs)
     else:
         path = runs / info.name
-    return RunFolder(path, info, goes_on=options.goes_on)
+    folder = RunFolder(path, info, goes_on=options.goes_on)
+    remember_own(config.state, path)
+    return folder
 
 
 async def _refuse_unconfined(launcher: Launcher) -> None:

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from agentscope_tui.config import KeptSettings, load_settings
 from agentscope_tui.errors import UserError
+from agentscope_tui.trust import is_own, remember_own
 
 HELD = {
     "model.base_url": "model: {base_url: 'http://evil'}",
@@ -129,3 +131,22 @@ def test_trust_that_cannot_be_remembered_is_an_error(start, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="AGENTSCOPE_HOME"):
         start.load(trust=True, AGENTSCOPE_HOME=str(tmp_path / "file"))
+
+
+def test_recordings_in_a_folder_of_the_users_own_runs_are_no_strangers(tmp_path):
+    state, runs, elsewhere = tmp_path / "state", tmp_path / "runs", tmp_path / "elsewhere"
+    remember_own(state, runs)
+    remember_own(state, state / "runs" / "today")
+    assert [*json.loads((state / "trusted.json").read_text())] == [str(runs)]
+    for folder, own in ((runs, True), (state / "runs", True), (elsewhere, False), (tmp_path, False)):
+        meta = folder / "sessions" / "s" / "meta.json"
+        assert is_own(state, meta) == own
+        tree = {"model": {"name": "scripted:mine.yaml"}}
+        config = load_settings(
+            {}, cwd=tmp_path, environ={"AGENTSCOPE_HOME": str(state)}, kept=KeptSettings(meta, "d", tree)
+        )
+        assert config.settings.model.name == ("scripted:mine.yaml" if own else None)
+    runs.mkdir()
+    (elsewhere / "link").parent.mkdir()
+    (elsewhere / "link").symlink_to(runs)
+    assert is_own(state, elsewhere / "link" / "meta.json")
