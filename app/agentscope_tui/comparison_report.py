@@ -28,7 +28,7 @@ from agentscope_tui.session.compared_lines import Line, lines_of
 from agentscope_tui.session.comparing import CallPair, Comparison, compare, state_of
 from agentscope_tui.store.find import find_session
 from agentscope_tui.store.past import PastSession
-from agentscope_tui.store.reopen import read_session
+from agentscope_tui.store.reopen import as_it_stands
 
 Styled = tuple[str, str]
 """A line, and how it is drawn on a terminal."""
@@ -60,7 +60,7 @@ def _past(name: str, sessions: Path) -> PastSession:
     path = Path(name).expanduser()
     try:
         if not path.is_file() or path.name == "events.jsonl":
-            return read_session(find_session(name, sessions))
+            return as_it_stands(find_session(name, sessions))
         from agentscope_tui.store.imports import open_trajectories
 
         found = open_trajectories(path)

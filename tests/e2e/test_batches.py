@@ -151,9 +151,7 @@ def tokens(folder: Path) -> str:
 def test_a_summary_for_programs(tmp_path: Path) -> None:
     rows = write_rows(tmp_path, *({"user_prompt": "a", "ground_truth": "7"} for _ in range(3)))
     model = write_script(tmp_path, submit("7"))
-    code, said, _ = run(
-        tmp_path, str(rows), "--model", model, "--grader", "exact", "--json", "--events", "e"
-    )
+    code, said, _ = run(tmp_path, str(rows), "--model", model, "--grader", "exact", "--json", "--events", "e")
     summary = json.loads(said)
     assert code == 0
     assert (summary["total"], summary["done"], summary["failed"], summary["left"]) == (3, 3, 0, 0)

@@ -47,6 +47,15 @@ def recover(folder: Path) -> PastSession:
     return replace(past, events=[*past.events, *closing], closed=len(closing))
 
 
+def as_it_stands(folder: Path) -> PastSession:
+    """A session that is over, with its end, or as much of one as there is while a process still writes it.
+
+    Raises:
+        UserError: there is no recording, or not one whole event in it.
+    """
+    return read_session(folder) if is_locked(folder) else recover(folder)
+
+
 def read_session(folder: Path) -> PastSession:
     """What is recorded of a session by now; it may still run in another process, or have been cut off.
 

@@ -27,7 +27,7 @@ from agentscope_tui.session.session import Session
 from agentscope_tui.store.find import find_session
 from agentscope_tui.store.folders import read_meta
 from agentscope_tui.store.past import PastSession
-from agentscope_tui.store.reopen import read_session
+from agentscope_tui.store.reopen import as_it_stands
 from agentscope_tui.store.tape import Progress
 from agentscope_tui.tui.batches import Batches, RowRollouts
 from agentscope_tui.tui.kept_sessions import KeptSessions
@@ -228,7 +228,7 @@ class Workspace:
         shown = next((row for row in self.shown() if row.session_id == session_id), None)
         sessions = sessions_dir(self.launcher.state)
         return await asyncio.to_thread(
-            shown.past if shown else lambda: read_session(find_session(session_id, sessions))
+            shown.past if shown else lambda: as_it_stands(find_session(session_id, sessions))
         )
 
     def _running(self) -> Iterator[RowSession]:

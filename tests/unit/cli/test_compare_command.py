@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentscope_tui.cli import main
+from agentscope_tui.events import SessionEnded
 from agentscope_tui.store.past import PastSession
 from fakes.small_sessions import Did, past_session, recording_of
 
@@ -28,7 +29,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def record(home: Path, past: PastSession) -> None:
     folder = home / "sessions" / past.session_id
     folder.mkdir(parents=True)
-    (folder / "events.jsonl").write_text(recording_of(past))
+    last = past.events[-1]
+    stamp = {"seq": last.seq + 1, "at": last.at, "session_id": last.session_id}
+    end = SessionEnded(status="ended", reason="quit").model_copy(update=stamp)
+    whole = replace(past, events=[*past.events, end])
+    (folder / "events.jsonl").write_text(recording_of(whole))
 
 
 @pytest.fixture

@@ -211,10 +211,13 @@ def test_what_cannot_be_graded(rows: GradedRows, capsys, words: list[str], code:
 
 
 def test_recordings_elsewhere_keep_graders_that_are_not_trusted(rows: GradedRows, capsys) -> None:
-    run(rows, "--rows", "0", "--grader", "mine:looks")
-    (one,) = graded(capsys, "run", code=1)["sessions"]
+    mine = run(rows, "--rows", "0", "--grader", "mine:looks")
+    (one,) = graded(capsys, "run")["sessions"]
+    assert one["after"] == 0.5
+    shutil.copytree(mine, "theirs")
+    (one,) = graded(capsys, "theirs", code=1)["sessions"]
     assert one["error"] == "the grader that it had is not trusted here: use --trust, or --grader"
-    (one,) = graded(capsys, "run", "--trust")["sessions"]
+    (one,) = graded(capsys, "theirs", "--trust")["sessions"]
     assert one["after"] == 0.5
 
 

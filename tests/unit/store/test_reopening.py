@@ -23,7 +23,14 @@ from agentscope_tui.session.forking import Fork
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.lock import FolderLock, SessionInUse
-from agentscope_tui.store.reopen import CUT_OFF, closing_events, closing_of, recover, whole_events
+from agentscope_tui.store.reopen import (
+    CUT_OFF,
+    as_it_stands,
+    closing_events,
+    closing_of,
+    recover,
+    whole_events,
+)
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome
 from fakes.engine import FakeModel, FakeTools, says, streams
 from fakes.listed_sessions import write_recording
@@ -126,6 +133,16 @@ def test_what_is_read_stays_as_it_is(tmp_path: Path) -> None:
     before = sorted((tmp_path / "theirs").iterdir())
     recover(tmp_path / "theirs")
     assert sorted((tmp_path / "theirs").iterdir()) == before
+
+
+def test_only_a_session_that_runs_stands_without_an_end(tmp_path: Path) -> None:
+    folder = write_recording(tmp_path / "session", ended=False)
+    lock = FolderLock(folder)
+    running = as_it_stands(folder).events
+    lock.release()
+    over = as_it_stands(folder).events
+    assert over[:-1] == running
+    assert (running[-1].kind, over[-1].kind) == ("usage", "session_ended")
 
 
 def test_a_session_that_is_still_written_is_left_alone(tmp_path: Path) -> None:

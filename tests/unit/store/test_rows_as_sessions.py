@@ -53,9 +53,7 @@ def rows_of(folder: Path, **flags: object) -> tuple[Launcher, Task]:
     return launcher, row
 
 
-async def run(
-    launcher: Launcher, row: Task, fork: Fork | None = None
-) -> tuple[OpenSession, SessionState]:
+async def run(launcher: Launcher, row: Task, fork: Fork | None = None) -> tuple[OpenSession, SessionState]:
     opened = await launcher.open(row, mode="run", fork=fork)
     state = SessionState()
     opened.bus.subscribe(state.apply)

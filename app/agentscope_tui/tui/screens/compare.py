@@ -22,7 +22,7 @@ from agentscope_tui.session.compared_lines import whole_text
 from agentscope_tui.session.comparing import CallPair, Comparison, compare, request_differences, state_of
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.past import PastSession
-from agentscope_tui.store.reopen import read_session
+from agentscope_tui.store.reopen import as_it_stands
 from agentscope_tui.tui.present.compare import call_block, request_blocks
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
 from agentscope_tui.tui.screens.diff import DiffScreen, Made, Tell
@@ -234,7 +234,7 @@ def _told(past: PastSession, tell: Tell) -> Iterator[SessionEvent]:
 
 def _as_it_is(past: PastSession) -> PastSession:
     """The session as it is recorded by now."""
-    return past if past.folder is None else read_session(past.folder.path)
+    return past if past.folder is None else as_it_stands(past.folder.path)
 
 
 def _numbers(pair: CallPair) -> Numbers:
