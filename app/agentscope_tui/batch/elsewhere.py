@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +24,8 @@ Act = Callable[[str, tuple[Any, ...], dict[str, Any]], None]
 
 PACKED = ("outputs", "files", "wire", "snapshots")
 """What of a session's folder comes over when it has ended; its events come as they happen."""
+WHOLE = (*PACKED, "events.jsonl", "meta.json")
+"""What comes over of a session that was not seen while it ran."""
 
 
 class SessionElsewhere:
@@ -109,11 +111,11 @@ class OpenedElsewhere:
         await self._recorder.aclose()
 
 
-def pack(folder: Path, into: IO[bytes]) -> None:
-    """Write what else there is in a session's folder as a tar file."""
+def pack(folder: Path, into: IO[bytes], names: Sequence[str] = PACKED) -> None:
+    """Write what there is of these names in a session's folder as a tar file."""
     with tarfile.open(fileobj=into, mode="w:gz", compresslevel=1) as tar:
-        for name in PACKED:
-            if (folder / name).is_dir():
+        for name in names:
+            if (folder / name).exists():
                 tar.add(folder / name, name, filter=_kept)
 
 

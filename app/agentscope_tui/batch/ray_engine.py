@@ -7,6 +7,7 @@ run again elsewhere.
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import os
 import tarfile
@@ -168,6 +169,8 @@ class _Mirror:
                 self._open(name, meta)
             case "events", bytes(lines) if self._opened is not None:
                 self._opened.take(lines)
+            case "judge", (str(name), bytes(data)):
+                self._judged_by(name, data)
             case "files", bytes(chunk):
                 packed.write(chunk)
             case "refused", str(reason):
@@ -187,6 +190,15 @@ class _Mirror:
         self._opened = OpenedElsewhere(self._task, folder, self._act)
         self._account.session = folder.name
         self._executor.mirrored(self._opened, self._account)
+
+    def _judged_by(self, name: str, data: bytes) -> None:
+        """A judge's session, which nobody watched, comes over whole."""
+        folder = self._executor.sessions / Path(name).name
+        try:
+            folder.mkdir(mode=0o700)
+            unpack(io.BytesIO(data), folder)
+        except (OSError, tarfile.TarError) as error:
+            log.error("the judge's session %s did not come over: %s", folder.name, error)
 
     def _act(self, name: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
         self._worker.act.remote(self._key, name, values, named)

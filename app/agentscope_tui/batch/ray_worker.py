@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentscope_tui.batch.elsewhere import pack
+from agentscope_tui.batch.elsewhere import WHOLE, pack
 from agentscope_tui.config import KeptSettings, load_settings
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UserError
@@ -22,14 +23,15 @@ from agentscope_tui.event_lines import event_to_json
 from agentscope_tui.events import SessionEvent
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.session.session import Session
+from agentscope_tui.store.folders import JUDGE_OF, read_meta
 
 FLUSH = 1 / 30
 """Seconds for which events are joined before they are sent."""
 _CHUNK = 1 << 20
 
 Piece = tuple[str, Any]
-"""What comes from a worker: `opened` (id, meta.json), `events` (lines), `files` (part of a tar file),
-`refused` (why there is no session)."""
+"""What comes from a worker: `opened` (id, meta.json), `events` (lines), `judge` (id, a tar file of the whole
+session), `files` (part of a tar file), `refused` (why there is no session)."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,16 @@ class Worker:
         """This process."""
         return os.getpid()
 
-    async def unconfined_reason(self) -> str:
-        """Why tools would run unconfined here though the user did not agree to that."""
-        return await self._launcher.unconfined_reason()
+    def sessions(self) -> list[str]:
+        """The sessions whose folders are here now."""
+        return [folder.name for folder in self._launcher.sessions.iterdir()]
 
     async def run(self, key: str, task: Task, labels: dict[str, object]) -> AsyncIterator[Piece]:
         """Run a task to its end; `act` reaches it by `key` meanwhile."""
         try:
+            if reason := await self._launcher.unconfined_reason():
+                yield "refused", f"nothing confines tools on a worker ({reason}): --no-sandbox allows that"
+                return
             opened = await self._launcher.open(task, mode="run", patient=False, labels=labels)
         except UserError as error:
             yield "refused", str(error)
@@ -88,11 +93,19 @@ class Worker:
                 del self._sessions[key]
         if lines := events.rest():
             yield "events", lines
+        for judge in _judges(opened.folder.path):
+            with tempfile.TemporaryFile() as packed:
+                await asyncio.to_thread(pack, judge, packed, WHOLE)
+                packed.seek(0)
+                yield "judge", (judge.name, packed.read())
+            await asyncio.to_thread(shutil.rmtree, judge, ignore_errors=True)
         with tempfile.TemporaryFile() as packed:
             await asyncio.to_thread(pack, opened.folder.path, packed)
             packed.seek(0)
             while chunk := packed.read(_CHUNK):
                 yield "files", chunk
+        # It is the driver's now; a worker runs many.
+        await asyncio.to_thread(shutil.rmtree, opened.folder.path, ignore_errors=True)
 
     async def act(self, key: str, name: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Do something with a session that runs here; nothing where it has ended."""
@@ -105,6 +118,12 @@ class Worker:
         session = self._sessions.get(key)
         if session is not None:
             await session.end(reason)
+
+
+def _judges(folder: Path) -> list[Path]:
+    """The sessions of the models that judged the one in `folder`."""
+    beside = (other for other in folder.parent.iterdir() if other != folder)
+    return [other for other in beside if read_meta(other).get(JUDGE_OF) == folder.name]
 
 
 class _Outbox:

@@ -44,7 +44,7 @@ def cluster() -> Iterator[None]:
 class Cluster:
     """Two workers on a scripted model, and what they have run."""
 
-    def __init__(self, folder: Path, *replies: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, *replies: dict[str, Any], **grading: str) -> None:
         self.go = folder / "go"
         script = folder / "script.yaml"
         script.write_text(yaml.safe_dump({"scripts": [{"replies": [*replies]}]}))
@@ -53,7 +53,8 @@ class Cluster:
             "AGENTSCOPE_HOME": str(folder / "state"),
             "SECRET_API_KEY": "sk-canary-123456789",
         }
-        flags = {"model.name": f"scripted:{script}", "grading.grader": "contains", "sandbox.mode": "none"}
+        graded = {f"grading.{name}": value for name, value in ({"grader": "contains"} | grading).items()}
+        flags = {"model.name": f"scripted:{script}", "sandbox.mode": "none", **graded}
         self.config: Config = load_settings(flags, cwd=folder, environ=environ)
         self.launcher = Launcher(self.config, folder / "rows.jsonl", model=f"scripted:{script}", identity="d")
         self.setup = ray_engine.setup_of(self.config, self.launcher)
@@ -62,6 +63,12 @@ class Cluster:
             self.setup, folder / "there", workers=2, concurrency=4, opened=self._opened, labels={"run": "r"}
         )
         self.results: list[RolloutResult] = []
+
+    def end(self) -> None:
+        import ray
+
+        for worker in self.executor._workers:
+            ray.kill(worker)
 
     def _opened(self, opened: OpenedElsewhere) -> None:
         self.opened.setdefault(opened.task.index, []).append(opened)
@@ -94,10 +101,7 @@ async def rig(cluster: None, tmp_path: Path) -> AsyncIterator[Cluster]:
     calls = [{"name": "bash", "arguments": {"command": f"echo made > made.txt; {wait}"}}]
     rig = Cluster(tmp_path, {"text": "I wait", "tool_calls": calls}, {"text": "it was 2"})
     yield rig
-    import ray
-
-    for worker in rig.executor._workers:
-        ray.kill(worker)
+    rig.end()
 
 
 async def over(running: asyncio.Task[None]) -> None:
@@ -198,6 +202,25 @@ def commands() -> str:
         except OSError:
             continue
     return "\n".join(lines)
+
+
+@pytest.mark.timeout(180)
+async def test_a_judges_session_comes_over_too_and_nothing_stays_there(cluster: None, tmp_path: Path) -> None:
+    judge, rubric = tmp_path / "judge.yaml", tmp_path / "style.md"
+    verdict = {"name": "verdict", "arguments": {"scores": {"right": 0.5}, "reason": "half"}}
+    judge.write_text(yaml.safe_dump({"scripts": [{"replies": [{"tool_calls": [verdict]}]}]}))
+    rubric.write_text("- right: it is right")
+    rig = Cluster(tmp_path, {"text": "it was 2"}, grader="rubric:style.md", judge=f"scripted:{judge}")
+    await asyncio.wait_for(rig.batch(1).run(), SECONDS)
+    (result,) = rig.results
+    assert (result.state, result.reward) == ("done", 0.5), result.error
+    (name,) = next(event.sessions for event in rig.newest(0) if event.kind == "graded")
+    past = read_session(rig.executor.sessions / name)
+    assert past.meta["judge_of"] == result.session
+    assert past.events[-1].kind == "session_ended"
+    left = [await worker.sessions.remote() for worker in rig.executor._workers]
+    assert left == [[], []]
+    rig.end()
 
 
 @pytest.mark.timeout(180)
