@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from reprlib import Repr
 from typing import Any
@@ -82,7 +83,12 @@ class Config:
         return {".".join(path): value for path, value in self._chosen()}
 
     def chosen_tree(self) -> dict[str, Any]:
-        """The same, nested as in a settings file."""
+        """The same, nested as in a settings file; it is not to be changed."""
+        return self._tree
+
+    @cached_property
+    def _tree(self) -> dict[str, Any]:
+        # Each of thousands of sessions keeps it.
         return _tree(dict(self._chosen()))
 
     def _chosen(self) -> Iterator[tuple[schema.Path, object]]:

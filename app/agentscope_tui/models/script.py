@@ -133,21 +133,21 @@ def load_script(file: Path) -> ScriptFile:
         UsageError: it cannot be read, is not YAML, or has something that the format does not allow.
     """
     try:
-        content = file.read_bytes()
+        state = file.stat()
+        return _read(file, state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise ScriptError(
             f"cannot read the script {file} ({error.strerror}): scripted: takes the path of a YAML file"
         ) from error
-    return _checked(content, file)
 
 
 @lru_cache(maxsize=8)
-def _checked(content: bytes, file: Path) -> ScriptFile:
+def _read(file: Path, modified: int, size: int) -> ScriptFile:
     """Thousands of sessions may play the same script, and YAML is slow to read."""
     from agentscope_tui.yaml_file import parse_yaml
 
     try:
-        return ScriptFile.model_validate(parse_yaml(content, str(file)))
+        return ScriptFile.model_validate(parse_yaml(file.read_bytes(), str(file)))
     except ValidationError as error:
         raise ScriptError(f"{file}: {_first_fault(error)}") from None
 

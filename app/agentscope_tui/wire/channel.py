@@ -48,27 +48,38 @@ class _Pipe:
         self._size = size
         self._frames: deque[FrameData] = deque()
         self._closed = False
-        self._changed = asyncio.Condition()
+        self._changed: asyncio.Future[None] | None = None
+        """What those wait for who can do nothing now."""
 
     async def put(self, frame: FrameData) -> None:
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._closed or len(self._frames) < self._size)
-            if self._closed:
-                raise ChannelClosed
-            self._frames.append(frame)
-            self._changed.notify_all()
+        while len(self._frames) >= self._size and not self._closed:
+            await self._change()
+        if self._closed:
+            raise ChannelClosed
+        self._frames.append(frame)
+        self._wake()
 
     async def get(self) -> FrameData | None:
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._closed or bool(self._frames))
-            frame = self._frames.popleft() if self._frames else None
-            self._changed.notify_all()
-            return frame
+        while not self._frames and not self._closed:
+            await self._change()
+        frame = self._frames.popleft() if self._frames else None
+        self._wake()
+        return frame
 
     async def close(self) -> None:
-        async with self._changed:
-            self._closed = True
-            self._changed.notify_all()
+        self._closed = True
+        self._wake()
+
+    async def _change(self) -> None:
+        if self._changed is None:
+            self._changed = asyncio.get_running_loop().create_future()
+        # Others wait for it too: one that is cancelled must not cancel it.
+        await asyncio.shield(self._changed)
+
+    def _wake(self) -> None:
+        if self._changed is not None:
+            self._changed.set_result(None)
+            self._changed = None
 
 
 class MemoryChannel:

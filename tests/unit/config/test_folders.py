@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import stat
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from agentscope_tui.logs import log_crash, log_file, start_log
 def root_log():
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
+    # A command that another test ran in this process has begun its log.
+    root.handlers[:] = [one for one in handlers if not isinstance(one, RotatingFileHandler)]
     yield root
     for handler in set(root.handlers) - set(handlers):
         handler.close()
