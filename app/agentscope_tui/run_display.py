@@ -79,13 +79,15 @@ class RunDisplay:
                 self._print = before
 
     def _drawn(self) -> RenderableType:
-        from rich.console import Group
         from rich.progress_bar import ProgressBar
+        from rich.table import Table
         from rich.text import Text
 
         ended = self._progress.total - self._progress.left
-        bar = ProgressBar(total=max(1, self._progress.total), completed=ended, width=60)
-        return Group(bar, Text(status_line(self._progress)))
+        lines = Table.grid()
+        lines.add_row(ProgressBar(total=max(1, self._progress.total), completed=ended, width=60))
+        lines.add_row(Text(status_line(self._progress)))
+        return lines
 
     async def _tell_now_and_then(self) -> None:
         with contextlib.suppress(asyncio.CancelledError):
