@@ -214,6 +214,7 @@ async def test_the_next_failed_row_is_a_key_away_and_is_forked_where_it_failed(m
         await ended(view)
         view.debugger.action_pane("rows")
         rows = view.pane(RowList)
+        await view.until(lambda: "✗ failed" in view.row_line(19), "the rows as they ended")
         await view.press("E")
         await view.until(lambda: rows.cursor == 19, "the one that failed")
         await view.press("E")

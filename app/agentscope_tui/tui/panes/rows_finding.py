@@ -32,21 +32,19 @@ class RowsFinding(Vertical):
         self._wanted: int | None = None
         self._origin = 0
         self._noted = 0
+        # Held, not looked for: what is found in the background may come when they are being removed.
+        self.row_list = RowList(id="rows")
+        self._notes = Static(id="rows-notes", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield RowList(id="rows")
-        yield Static(id="rows-notes", markup=False)
+        yield self.row_list
+        yield self._notes
         yield PromptLine()
 
     def take(self, rows: DatasetRows) -> None:
         """Look in these rows from now on."""
         self.rows = rows
         self.queries = RowQueries(rows, on_rows=self._rows_changed, on_hits=self._hits_changed)
-
-    @property
-    def row_list(self) -> RowList:
-        """The list."""
-        return self.query_one(RowList)
 
     def refresh_count(self) -> None:
         """Say how many rows there are."""
@@ -66,7 +64,7 @@ class RowsFinding(Vertical):
     def refresh_notes(self) -> None:
         """Say it."""
         notes = self.notes()
-        line = self.query_one("#rows-notes", Static)
+        line = self._notes
         # Only other lines move what is around them: all else is said many times a second.
         line.update(Content("\n".join(safe_line(note) for note in notes)), layout=len(notes) != self._noted)
         line.display = bool(notes)
