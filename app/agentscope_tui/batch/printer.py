@@ -28,9 +28,8 @@ from agentscope_tui.events import (
 )
 from agentscope_tui.figures import named
 from agentscope_tui.session.earlier import told
+from agentscope_tui.session.views import ENDED_GLYPHS
 from agentscope_widgets.safe_text import safe_line, safe_text
-
-MARKS = {"done": "✓", "failed": "✗", "refused": "⊘", "interrupted": "■"}
 
 
 class TranscriptPrinter:
@@ -126,7 +125,9 @@ class TranscriptPrinter:
             self._quote(event.content)
         self._streamed.discard(event.call_id)
         exit_code = f" · exit {event.exit_code}" if event.exit_code else ""
-        head = f"  {MARKS[event.status]} {event.name} {event.status} · {event.duration:.1f} s{exit_code}"
+        head = (
+            f"  {ENDED_GLYPHS[event.status]} {event.name} {event.status} · {event.duration:.1f} s{exit_code}"
+        )
         self._line(head + _because(safe_line(event.reason, 300)))
 
     def _quote(self, text: str) -> None:

@@ -5,8 +5,6 @@ Names, prompts, answers and errors are from outside: they are escaped wherever t
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +17,7 @@ from agentscope_tui.report.run import Row, Run
 from agentscope_tui.report.words import rollout_word
 from agentscope_tui.secrets import MASKER
 from agentscope_tui.store.export import html_text
+from agentscope_tui.store.export.html_shell import head_of, page_style
 
 Links = Callable[[Run, Rollout], str]
 """Where the exported page of a rollout's recording is, from the report; empty: nowhere."""
@@ -40,26 +39,10 @@ class Cell:
 
 def page(title: str, body: Iterable[str]) -> Iterator[str]:
     """The page around its body, piece by piece."""
-    style, script = _asset("../store/export/page.css") + _asset("page.css"), _asset("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    yield f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="generator" content="agentscope report {__version__}">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="referrer" content="no-referrer">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{plain(title)}</title>
-<style>{style}</style>
-</head>
-<body>
-<div class="report">
-"""
+    script = _asset("page.js")
+    generator = f'<meta name="generator" content="agentscope report {__version__}">'
+    yield head_of(plain(title), generator, page_style() + _asset("page.css"), script)
+    yield '<div class="report">\n'
     yield from body
     yield f"<footer>Written by agentscope {__version__}.</footer>\n"
     yield f"</div>\n<script>{script}</script>\n</body>\n</html>\n"

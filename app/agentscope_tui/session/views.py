@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -10,6 +11,9 @@ from agentscope_tui.events import Interrupted, SteerStatus
 from agentscope_tui.tools.spec import Stream
 
 ToolState = Literal["streaming", "proposed", "running", "done", "failed", "refused", "interrupted"]
+ENDED_GLYPHS: Mapping[ToolState, str] = {"done": "✓", "failed": "✗", "refused": "⊘", "interrupted": "■"}
+"""How a tool call ended, wherever it is told."""
+
 EntryKind = Literal[
     "earlier",
     "user",

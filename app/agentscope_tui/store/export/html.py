@@ -6,8 +6,6 @@ browser load nothing and run no script but the small one of ours.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from agentscope_tui.figures import seconds
 from agentscope_tui.session.views import CallView, Entry
 from agentscope_tui.store.export.embedded import MARK, embedded
 from agentscope_tui.store.export.formats import Choices
+from agentscope_tui.store.export.html_shell import head_of, page_style
 from agentscope_tui.store.export.html_text import highlighted, markdown, plain, terminal
 from agentscope_tui.store.export.html_timeline import timeline
 from agentscope_tui.store.export.outputs import Outputs
@@ -54,26 +53,9 @@ def write(source: Source, out: TextIO, choices: Choices) -> bool:
 
 
 def _page(reading: Reading, outputs: Outputs) -> Iterator[str]:
-    style, script = _asset("page.css"), _asset("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    yield f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{MARK.decode()} {__version__}">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="referrer" content="no-referrer">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{plain(_title(reading))}</title>
-<style>{style}</style>
-</head>
-<body>
-<div class="frame">
-"""
+    script = _asset("page.js")
+    yield head_of(plain(_title(reading)), f'{MARK.decode()} {__version__}">', page_style(), script)
+    yield '<div class="frame">\n'
     yield from _contents(reading)
     yield "<main>\n"
     yield _head(reading)
@@ -86,7 +68,7 @@ def _page(reading: Reading, outputs: Outputs) -> Iterator[str]:
     yield "</body>\n</html>\n"
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _asset(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 

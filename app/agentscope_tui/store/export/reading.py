@@ -18,10 +18,9 @@ from agentscope_tui.events import (
 from agentscope_tui.figures import dollars, named, seconds
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.steering import text_of
-from agentscope_tui.session.views import CallView, Entry, ToolState
+from agentscope_tui.session.views import ENDED_GLYPHS, CallView, Entry
 from agentscope_tui.store.export.source import STREAMED, Source
 
-TOOL_GLYPHS: dict[ToolState, str] = {"done": "✓", "failed": "✗", "refused": "⊘", "interrupted": "■"}
 _RUNNING = "●"
 _DECIDED = {"edit": "edited", "refuse": "refused", "interrupted": "interrupted"}
 
@@ -225,7 +224,7 @@ def tool_facts(call: CallView) -> list[str]:
 
 def tool_glyph(call: CallView) -> str:
     """The glyph of how a tool call ended."""
-    return TOOL_GLYPHS.get(call.state, _RUNNING)
+    return ENDED_GLYPHS.get(call.state, _RUNNING)
 
 
 def arguments_of(call: CallView) -> list[tuple[str, str]]:

@@ -10,17 +10,14 @@ from agentscope_tui.figures import dollars as dollars
 from agentscope_tui.figures import named as named
 from agentscope_tui.figures import seconds as seconds
 from agentscope_tui.figures import thousands as thousands
-from agentscope_tui.session.views import CallView, ToolState
+from agentscope_tui.session.views import ENDED_GLYPHS, CallView, ToolState
 from agentscope_widgets.look import Tone
 
 TOOL_GLYPHS: Mapping[ToolState, str] = {
     "streaming": "◌",
     "proposed": "○",
     "running": "●",
-    "done": "✓",
-    "failed": "✗",
-    "refused": "⊘",
-    "interrupted": "■",
+    **ENDED_GLYPHS,
 }
 TOOL_TONES: Mapping[ToolState, Tone] = {
     "streaming": "muted",
