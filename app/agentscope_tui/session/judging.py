@@ -184,10 +184,6 @@ class _VerdictTool:
         """Nothing of it runs."""
 
 
-def _no_files(files: Path) -> None:
-    """A judge's folder stays empty."""
-
-
 def _checked_scores(scores: object, names: Sequence[str]) -> dict[str, float]:
     if not isinstance(scores, dict):
         raise UserError(f"`scores` is an object with a number from 0 to 1 for each of {', '.join(names)}")

@@ -25,6 +25,17 @@ from agentscope_tui.models.chat import Completion, Usage
 from agentscope_tui.session.exchanges import Exchanges
 from agentscope_tui.session.request_diff import SentRequest
 from agentscope_tui.session.tool_calls import SUBMIT
+from agentscope_tui.tools.spec import ToolOutcome
+
+
+def outcome_of(result: ToolResult) -> ToolOutcome:
+    """What the tool gave, as it is given again."""
+    return ToolOutcome(
+        content=result.content,
+        is_error=result.is_error,
+        truncated=result.truncated,
+        exit_code=result.exit_code,
+    )
 
 
 class SentMessage(NamedTuple):

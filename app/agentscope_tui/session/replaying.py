@@ -25,7 +25,7 @@ from agentscope_tui.events import (
 from agentscope_tui.models.chat import ChatRequest, Completion, Delta, Message, Model, ModelError, RetryNotice
 from agentscope_tui.models.wire_log import WireLog
 from agentscope_tui.session.history import digest
-from agentscope_tui.session.recorded_turns import RecordedCall, RecordedTurn, SentMessage
+from agentscope_tui.session.recorded_turns import RecordedCall, RecordedTurn, SentMessage, outcome_of
 from agentscope_tui.session.request_diff import described, deviation
 from agentscope_tui.session.reward import AnswerGrader, Verdict
 from agentscope_tui.session.session import Session
@@ -258,12 +258,7 @@ class _ReplayedTools:
             return await self._tools.call(name, arguments, on_output)
         if result.status == "interrupted":
             await self._replay.interrupt()
-        return ToolOutcome(
-            content=result.content,
-            is_error=result.is_error,
-            truncated=result.truncated,
-            exit_code=result.exit_code,
-        )
+        return outcome_of(result)
 
     async def aclose(self) -> None:
         await self._tools.aclose()

@@ -17,7 +17,7 @@ from agentscope_tui.models.chat import ChatRequest, Completion, Delta, Message, 
 from agentscope_tui.models.replay import WAYS_ON
 from agentscope_tui.models.wire_log import WireLog
 from agentscope_tui.secrets import MASKER
-from agentscope_tui.session.recorded_turns import RecordedCall, RecordedTurn
+from agentscope_tui.session.recorded_turns import RecordedCall, RecordedTurn, outcome_of
 from agentscope_tui.session.reward import AnswerGrader, Verdict
 from agentscope_tui.session.session import Session
 from agentscope_tui.tools.spec import OnOutput, ToolOutcome, Toolset
@@ -161,13 +161,7 @@ class RecordedTools:
             reason = f"Not recorded: the agent called {name} {told}, and no result of that is left."
             self._differences.append(reason)
             raise UserError(reason)
-        result = results.popleft()
-        return ToolOutcome(
-            content=result.content,
-            is_error=result.is_error,
-            truncated=result.truncated,
-            exit_code=result.exit_code,
-        )
+        return outcome_of(results.popleft())
 
     async def aclose(self) -> None:
         await self._tools.aclose()

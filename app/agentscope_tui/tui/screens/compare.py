@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize
+from textual.screen import Screen
 from textual.widgets import Static
 
 from agentscope_tui.comparison_words import facts_of, name_of, table, verdict
@@ -26,6 +27,7 @@ from agentscope_tui.store.reopen import as_it_stands
 from agentscope_tui.tui.present.compare import call_block, request_blocks
 from agentscope_tui.tui.screens.confirm import Choice, ConfirmScreen
 from agentscope_tui.tui.screens.diff import DiffScreen, Made, Tell
+from agentscope_tui.tui.workspace import Workspace
 from agentscope_widgets.blocks import Block
 from agentscope_widgets.copying import OpenRequested
 from agentscope_widgets.diff_view import DiffView
@@ -46,6 +48,16 @@ class _Found:
     states: Sequence[SessionState]
     comparison: Comparison
     pairs: Sequence[CallPair] = ()
+
+
+async def show_compared(screen: Screen[Any], workspace: Workspace, ids: tuple[str, str]) -> None:
+    """Compare two sessions by their ids, on a screen upon `screen`, which says what goes wrong."""
+    try:
+        left, right = [await workspace.past_of(session) for session in ids]
+    except UserError as error:
+        screen.notify(str(error), severity="error", markup=False)
+        return
+    screen.app.push_screen(CompareScreen(left, right))
 
 
 class CompareScreen(DiffScreen):

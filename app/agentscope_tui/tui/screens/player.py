@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textual import on, work
+from textual.worker import Worker
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.store.tape import Progress, Stopped
@@ -45,10 +46,10 @@ class PlayerControls(SessionControls):
     def put_on_screen(self, row: ShownRow | None, index: int | None, problem: str = "") -> None:
         """Show a session, or why there is none."""
 
-    def show_recording(self, folder: Path) -> None:
+    def show_recording(self, folder: Path) -> Worker[None]:
         """Show the recording in a session's folder, which may be of a row of another dataset."""
         workspace = self._workspace
-        self.open_recording(lambda stop, tell: workspace.open_recording(folder, stop, tell), None)
+        return self.open_recording(lambda stop, tell: workspace.open_recording(folder, stop, tell), None)
 
     def show_recorded_row(self, index: int) -> None:
         """Show the recording that a row is."""

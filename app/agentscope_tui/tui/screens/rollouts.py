@@ -28,7 +28,7 @@ from agentscope_tui.tui.present.rollouts import (
     statistics_lines,
     strip_text,
 )
-from agentscope_tui.tui.screens.compare import CompareScreen
+from agentscope_tui.tui.screens.compare import show_compared
 from agentscope_tui.tui.workspace import Workspace
 from agentscope_widgets.key_bar import KeyBar
 from agentscope_widgets.row_list import RowCells, RowList
@@ -195,14 +195,8 @@ class RolloutsScreen(ModalScreen[SessionRow | None]):
     @work(group="ask")
     async def action_compare(self) -> None:
         """Two of them side by side."""
-        if (two := self._compared()) is None:
-            return
-        try:
-            left, right = [await self._workspace.past_of(session) for session in two]
-        except UserError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        self.app.push_screen(CompareScreen(left, right))
+        if (two := self._compared()) is not None:
+            await show_compared(self, self._workspace, two)
 
     def _compared(self) -> tuple[str, str] | None:
         """The ids of the two to compare."""

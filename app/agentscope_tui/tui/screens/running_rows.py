@@ -149,11 +149,8 @@ class RunningRows(PaneScreen):
     @work(group="show run", exclusive=True)
     async def _show_recording_of(self, folder: Path) -> None:
         """Show a recording; the cursor is where it went wrong, if it did: there it is forked."""
-        workspace = self._workspace
         with suppress(WorkerCancelled, WorkerFailed):
-            await self.open_recording(
-                lambda stop, tell: workspace.open_recording(folder, stop, tell), None
-            ).wait()
+            await self.show_recording(folder).wait()
         row = self.recorded
         if row is not None and row.session_id == folder.name:
             place = blamed_entry(row.state)

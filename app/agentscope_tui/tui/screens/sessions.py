@@ -280,16 +280,10 @@ class SessionsScreen(ModalScreen[SessionChosen | None]):
     @work(group="ask")
     async def action_compare(self) -> None:
         """Compare two sessions side by side."""
-        from agentscope_tui.tui.screens.compare import CompareScreen
+        from agentscope_tui.tui.screens.compare import show_compared
 
-        if (two := self._compared()) is None:
-            return
-        try:
-            left, right = [await self._workspace.past_of(session) for session in two]
-        except UserError as error:
-            self._complain(error)
-            return
-        self.app.push_screen(CompareScreen(left, right))
+        if (two := self._compared()) is not None:
+            await show_compared(self, self._workspace, two)
 
     @work(group="ask")
     async def action_rollouts(self) -> None:
