@@ -27,6 +27,7 @@ from agentscope_tui.events import (
     UsageReported,
     UserMessageSent,
 )
+from agentscope_tui.figures import clock, dollars, seconds, thousands
 from agentscope_tui.models.chat import FunctionCall, ToolCallPart
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView
@@ -34,14 +35,7 @@ from agentscope_tui.tui.present.calls import item_of
 from agentscope_tui.tui.present.rows import cells_of, row_state, standing_of
 from agentscope_tui.tui.present.status import segments_of
 from agentscope_tui.tui.present.transcript import RESULT_SHOWN, block_of
-from agentscope_tui.tui.present.words import (
-    argument_summary,
-    clock,
-    dollars,
-    pretty_arguments,
-    seconds,
-    thousands,
-)
+from agentscope_tui.tui.present.words import argument_summary, pretty_arguments
 from agentscope_widgets.blocks import RESULT_RULE
 from agentscope_widgets.row_list import RowCells
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from agentscope_tui.figures import seconds
 from agentscope_tui.session.views import CallView
-from agentscope_tui.tui.present.words import TOOL_GLYPHS, TOOL_TONES, argument_summary, seconds
+from agentscope_tui.tui.present.words import TOOL_GLYPHS, TOOL_TONES, argument_summary
 from agentscope_widgets.call_list import CallItem
 
 

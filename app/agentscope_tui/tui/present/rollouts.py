@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agentscope_tui.figures import seconds, thousands
 from agentscope_tui.session.rollouts import Cell, Statistics
 from agentscope_tui.session.totals import Totals
 from agentscope_tui.tui.present.rows import LOOKS
-from agentscope_tui.tui.present.words import seconds, thousands
 from agentscope_widgets.row_columns import Column
 from agentscope_widgets.row_list import RowCells
 

@@ -10,12 +10,12 @@ from agentscope_tui.datasets.fields import NoField, as_text, lookup
 from agentscope_tui.datasets.raw import RawRow
 from agentscope_tui.datasets.record import BAD_ROW, Standing
 from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.figures import seconds, thousands
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.tally import Tally, Word
 from agentscope_tui.store.session_row import SessionRow
 from agentscope_tui.tui.batches import RowRollouts
 from agentscope_tui.tui.present.runs import rollout_texts, word_of
-from agentscope_tui.tui.present.words import seconds, thousands
 from agentscope_widgets.look import Tone
 from agentscope_widgets.row_columns import Column
 from agentscope_widgets.row_list import RowCells

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from agentscope_tui.figures import dollars, thousands
 from agentscope_tui.session.tally import Tally
 from agentscope_tui.session_table import model_name, state_of
 from agentscope_tui.store.session_row import SessionRow
 from agentscope_tui.store.session_tree import Branch
 from agentscope_tui.tui.present.rows import LOOKS
-from agentscope_tui.tui.present.words import dollars, thousands
 from agentscope_widgets.row_columns import Column
 from agentscope_widgets.row_list import RowCells
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import islice
 
 from agentscope_tui.events import Paused
+from agentscope_tui.figures import dollars, seconds, thousands
 from agentscope_tui.session.state import SessionState
-from agentscope_tui.tui.present.words import dollars, seconds, thousands
 from agentscope_widgets.look import Tone
 from agentscope_widgets.safe_text import safe_line
 

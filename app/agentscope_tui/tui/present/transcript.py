@@ -7,18 +7,10 @@ from dataclasses import replace
 from typing import assert_never
 
 from agentscope_tui.events import Interrupted
+from agentscope_tui.figures import clock, named, seconds, thousands
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.views import CallView, Entry
-from agentscope_tui.tui.present.words import (
-    TOOL_GLYPHS,
-    TOOL_TONES,
-    argument_summary,
-    clock,
-    named,
-    pretty_arguments,
-    seconds,
-    thousands,
-)
+from agentscope_tui.tui.present.words import TOOL_GLYPHS, TOOL_TONES, argument_summary, pretty_arguments
 from agentscope_widgets.blocks import RESULT_RULE, Block
 from agentscope_widgets.look import Tone
 

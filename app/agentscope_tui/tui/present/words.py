@@ -1,15 +1,10 @@
-"""The words and glyphs for states, with how numbers are written: one place, so that all panes agree."""
+"""The words and glyphs for states: one place, so that all panes agree."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 
-from agentscope_tui.figures import clock as clock
-from agentscope_tui.figures import dollars as dollars
-from agentscope_tui.figures import named as named
-from agentscope_tui.figures import seconds as seconds
-from agentscope_tui.figures import thousands as thousands
 from agentscope_tui.session.views import ENDED_GLYPHS, CallView, ToolState
 from agentscope_widgets.look import Tone
 
