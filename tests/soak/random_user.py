@@ -116,9 +116,14 @@ class RandomUser:
             await self._taken()
 
     async def _taken(self) -> None:
-        """Return when the app and its screen have taken what came before: neither of them hangs."""
+        """Return when what came before has been taken: nothing on its way hangs.
+
+        A key goes from the app to its screen and to what has the focus, and back up from there. Until it is back
+        it may answer what a later key asks.
+        """
         app = self.view.app
-        for pump in (app, app.screen):
+        focused = app.focused
+        for pump in (app, app.screen, *(focused.ancestors_with_self if focused is not None else ()), app):
             taken = asyncio.Event()
             if pump.call_later(taken.set):
                 await taken.wait()
@@ -154,7 +159,8 @@ class RandomUser:
 
 
 async def settle(view: View, seconds: float) -> None:
-    """Let every session run to its rest: nothing waits at a gate, failed calls are given up.
+    """Let every session run to its rest: nothing waits at a gate, failed calls are given up, and messages are
+    taken back that would begin one turn after the other, each as long as the wall clock allows.
 
     Raises:
         TimeoutError: one of them does not come to rest; names the rows.
@@ -168,6 +174,8 @@ async def settle(view: View, seconds: float) -> None:
                     if not resting[index].done():
                         session.run_on()
                         session.give_up()
+                        for steer in view.app.workspace.sessions[index].state.steers:
+                            session.withdraw_steer(steer.msg_id)
                 await asyncio.sleep(0.05)
     except TimeoutError:
         waiting = {
