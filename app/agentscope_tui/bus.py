@@ -75,9 +75,8 @@ class EventBus:
         is delivered after the event that it was called with, so that all see the same order.
         """
         self._seq += 1
-        stamped = masked_event(event, self._masker).model_copy(
-            update={"seq": self._seq, "at": self._clock.now(), "session_id": self.session_id}
-        )
+        stamp = {"seq": self._seq, "at": self._clock.now(), "session_id": self.session_id}
+        stamped = masked_event(event.model_copy(update=stamp), self._masker)
         self._hand_on(cast(SessionEvent, stamped))
         return stamped
 

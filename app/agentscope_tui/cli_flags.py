@@ -65,8 +65,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("--row", type=row_index, action="append", metavar="N", help=one)
     add("--n", type=_count, default=1, metavar="K", help="run each row K times")
     add("--concurrency", type=_count, metavar="C", help="run C sessions at a time (default: 8)")
-    where = "run sessions here, or on a Ray cluster (docs/scale.md)"
-    add("--engine", type=_engine, default="local", metavar="local|ray[:ADDRESS]", help=where)
+    where = "run sessions here, in N processes, or on a Ray cluster (docs/scale.md)"
+    add("--engine", type=_engine, default="local", metavar="local[:N]|ray[:ADDRESS]", help=where)
     add("--out", type=Path, metavar="DIR", help="keep results and recordings there (default: in the state)")
     add("--resume", action="store_true", help="run only what is missing in --out, or in the newest such run")
     add("--retry", choices=["failed"], help="resume, and run what failed again")
@@ -209,8 +209,11 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _engine(text: str) -> str:
-    if text not in ("local", "ray") and not text.startswith("ray:"):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither local nor ray nor ray:ADDRESS")
+    kind, colon, where = text.partition(":")
+    if kind == "local" and colon:
+        _count(where)
+    elif kind not in ("local", "ray"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither local nor local:N nor ray nor ray:ADDRESS")
     return text
 
 

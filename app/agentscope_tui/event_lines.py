@@ -18,13 +18,28 @@ KINDS: dict[str, type[SessionEvent]] = {
 """The classes by their kind."""
 
 
+_last: tuple[Event | None, str | None] = None, None
+"""The event that was last told, and how: each is looked through for secrets, and then recorded."""
+
+
+def plain_json(event: Event) -> str | None:
+    """The event as JSON; None where that cannot be: it has lone surrogates, or is nested too deeply."""
+    global _last
+    known, told = _last
+    if known is not event:
+        try:
+            told = event.model_dump_json(exclude_none=True)
+        except ValueError:
+            told = None
+        _last = event, told
+    return told
+
+
 def event_to_json(event: Event) -> str:
     """The event as one line of a recording, without the newline. Lone surrogates become `?`, and what is
     nested too deeply for JSON readers becomes `…`."""
-    try:
-        return event.model_dump_json(exclude_none=True)
-    except ValueError:
-        return to_json(_well_formed(event)).decode()
+    told = plain_json(event)
+    return to_json(_well_formed(event)).decode() if told is None else told
 
 
 def event_from_json(line: str | bytes) -> SessionEvent:

@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from agentscope_tui.event_lines import plain_json
 from agentscope_tui.events import Event
-from agentscope_tui.secrets import MAX_DEPTH, Masker
+from agentscope_tui.secrets import Masker
 
 E = TypeVar("E", bound=Event)
 M = TypeVar("M", bound=BaseModel)
@@ -15,14 +16,8 @@ M = TypeVar("M", bound=BaseModel)
 
 def masked_event(event: E, masker: Masker) -> E:
     """The event with every text in it masked; itself where there is nothing to mask."""
-    try:
-        told = event.model_dump_json()
-    except ValueError:
-        # Lone surrogates, or nested too deeply.
-        return _masked_model(event, masker)
-    if told.count("{") + told.count("[") <= MAX_DEPTH and not masker.may_be_in(told):
-        return event
-    return _masked_model(event, masker)
+    told = plain_json(event)
+    return _masked_model(event, masker) if told is None or masker.may_change(told) else event
 
 
 def _masked_model(model: M, masker: Masker) -> M:

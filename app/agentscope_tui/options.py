@@ -86,7 +86,8 @@ class RunOptions:
     """What `agentscope run` is asked for. `rows` empty: all. `rollouts` is how often each row is run;
     `concurrency` of all run at a time.
 
-    `engine` is where: `local`, in this process, or `ray`, `ray:ADDRESS`, on a cluster.
+    `engine` is where: `local`, in as many processes of this machine as are worth it, `local:N`, in N of them,
+    or `ray`, `ray:ADDRESS`, on a cluster.
 
     `transcript` prints each session as readable text, `events` as JSON lines: to a path, or `-` for standard
     output. The results go to the folder `out`; `goes_on` runs only what is missing there, with `retry_failed`

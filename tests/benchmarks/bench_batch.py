@@ -21,6 +21,7 @@ import yaml
 
 from agentscope_tui.batch.batch import Batch, Executor, Progress
 from agentscope_tui.batch.local import LocalExecutor
+from agentscope_tui.batch.processes import ProcessExecutor, processes_for, setup_of
 from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Job
 from agentscope_tui.config import Config, load_settings
@@ -54,6 +55,12 @@ class Bench:
         flags = {"model.name": self.model, "sandbox.mode": "none", "limits.calls": 10_000}
         self.config: Config = load_settings(flags, cwd=folder, environ=environ)
         self.launcher = Launcher(self.config, folder / "rows.jsonl", model=self.model)
+
+    def executor(self, processes: int) -> Executor:
+        """What runs sessions in so many processes; one: this one."""
+        if processes == 1:
+            return LocalExecutor(self.launcher)
+        return ProcessExecutor(setup_of(self.config, self.launcher, {}), processes)
 
     async def run(
         self, count: int, concurrency: int, executor: Executor | None = None
@@ -153,17 +160,21 @@ def resident() -> int:
 
 
 async def latency() -> None:
-    """A thousand sessions of a model that takes a second, five hundred at a time."""
+    """A thousand sessions of a model that takes a second, five hundred at a time: in one process, and in as
+    many as `agentscope run` takes for so many."""
     for length in (1, 5):
         script = [*(reply(f"step {n}", UNKNOWN, delay=1) for n in range(length - 1)), reply("done", delay=1)]
-        with bench(*script) as rig:
-            await rig.run(20, 20)
-            wall, cpu = await timed(lambda rig=rig: rig.run(1000, 500))
         ideal = 1000 / 500 * length
-        print(
-            f"1,000 sessions, each with {length} × 1 s of model, 500 at a time: {wall:.2f} s, "
-            f"{wall / ideal:.2f} × the ideal {ideal:.0f} s ({cpu:.1f} s of processor)"
-        )
+        for processes in sorted({1, processes_for(500)}):
+            with bench(*script) as rig:
+                executor = rig.executor(processes)
+                await rig.run(20 * processes, 20, executor)
+                wall, _ = await timed(lambda rig=rig, executor=executor: rig.run(1000, 500, executor))
+                await executor.aclose()
+            print(
+                f"1,000 sessions, each with {length} × 1 s of model, 500 at a time, processes: {processes}: "
+                f"{wall:.2f} s, {wall / ideal:.2f} × the ideal {ideal:.0f} s"
+            )
 
 
 async def ray_workers() -> None:

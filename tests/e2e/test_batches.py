@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,16 @@ import pytest
 
 from agentscope_tui.batch.results import RolloutResult, read_results
 from agentscope_tui.trust import is_own
-from e2e.terminal import COMMAND, DEADLINE, bash, environment, submit, write_rows, write_script
+from e2e.terminal import (
+    COMMAND,
+    DEADLINE,
+    bash,
+    environment,
+    processes,
+    submit,
+    write_rows,
+    write_script,
+)
 from fakes.raw_server import RawServer, plain
 
 ROWS = 40
@@ -56,12 +66,13 @@ def done(folder: Path) -> Counter[int]:
     return Counter(result.row for result in results(folder) if result.state == "done")
 
 
-@pytest.fixture
-def slow(tmp_path: Path) -> list[str]:
-    """A dataset of many rows, each of which takes a moment and a tool call."""
+@pytest.fixture(params=["local:1", "local:2"])
+def slow(tmp_path: Path, request: pytest.FixtureRequest) -> list[str]:
+    """A dataset of many rows, each of which takes a moment and a tool call, in one process and in two."""
     rows = write_rows(tmp_path, *({"user_prompt": f"task {n}", "ground_truth": "7"} for n in range(ROWS)))
     model = write_script(tmp_path, {**bash("sleep 0.1; echo 7", "I look."), "delay": 0.1}, submit("7"))
-    return [str(rows), "--model", model, "--grader", "exact", "--concurrency", "4", "--out", "out"]
+    words = ["--model", model, "--grader", "exact", "--concurrency", "4", "--out", "out"]
+    return [str(rows), *words, "--engine", request.param]
 
 
 def test_a_run_that_was_killed_is_resumed_and_no_row_is_done_twice(tmp_path: Path, slow: list[str]) -> None:
@@ -114,6 +125,48 @@ def test_ctrl_c_takes_no_more_rows_and_twice_ends_those_that_run(tmp_path: Path,
     assert all(result.error == "interrupted" for result in stopped)
     code, _, _ = run(tmp_path, *slow, "--resume")
     assert (code, done(out)) == (0, Counter(range(ROWS)))
+
+
+def test_nothing_is_left_of_a_run_in_several_processes_that_was_killed(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path, *({"user_prompt": f"task {n}"} for n in range(2)))
+    model = write_script(tmp_path, bash("echo > here; sleep 977.25"))
+    process = started(tmp_path, str(rows), "--model", model, "--out", "out", "--engine", "local:2")
+    made = partial((tmp_path / "out" / "sessions").glob, "*/files/here")
+    until(lambda: len([*made()]) == 2, "two tools")
+    workers = children_of(process.pid)
+    assert len(workers) == 2
+    process.kill()
+    process.communicate(timeout=DEADLINE)
+    until(lambda: not processes("977.25") and not any(map(alive, workers)), "the end of all processes")
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--engine", "local:0"), "'0' is not a number from 1 up"),
+        (("--engine", "here"), "'here' is neither local nor local:N nor ray nor ray:ADDRESS"),
+        (
+            ("--engine", "local:2", "--events", "e"),
+            "only one process can run these sessions: what happens in",
+        ),
+        (("--engine", "local:2", "--listen", "127.0.0.1:0"), "runners dial in at one process (--listen)"),
+    ],
+)
+def test_what_several_processes_cannot_run_is_refused(
+    tmp_path: Path, words: tuple[str, ...], problem: str
+) -> None:
+    rows = write_rows(tmp_path, {"user_prompt": "a"})
+    model = write_script(tmp_path, submit("7"))
+    code, _, err = run(tmp_path, str(rows), "--model", model, *words)
+    assert (code, problem in err) == (2, True), err
 
 
 def test_another_run_is_not_mixed_in(tmp_path: Path, slow: list[str]) -> None:

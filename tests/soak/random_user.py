@@ -118,8 +118,8 @@ class RandomUser:
     async def _taken(self) -> None:
         """Return when what came before has been taken: nothing on its way hangs.
 
-        A key goes from the app to its screen and to what has the focus, and back up from there. Until it is back
-        it may answer what a later key asks.
+        A key goes from the app to its screen and to what has the focus, and back up from there. Until it is
+        back it may answer what a later key asks.
         """
         app = self.view.app
         focused = app.focused

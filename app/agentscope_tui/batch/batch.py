@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 
 SYSTEMIC = frozenset({"authentication", "permission", "quota", "unknown_model", "no_model"})
 """Errors of a model that every further call would meet too."""
+MOST_TRIES = 3
+"""How often a row is tried whose process or machine dies: it may be the row that kills it."""
 _WINDOW = 15.0
 """Seconds over which the speed is taken."""
 
@@ -171,8 +173,7 @@ class Batch:
             result = account.result(stopped=True, error=self.stopped_by)
         except Exception as error:
             log.exception("row %d could not be run", key[0])
-            name = type(error).__name__
-            result = account.result(error=f"agentscope failed: {name}: {error} (see the log file)")
+            result = account.failure(error)
         finally:
             self._running.discard(task)
             del self.progress.running[key]

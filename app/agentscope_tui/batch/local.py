@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
 
 from agentscope_tui.batch.results import RolloutResult
-from agentscope_tui.batch.rollout import Account, run_rollout
+from agentscope_tui.batch.rollout import Account
 from agentscope_tui.bus import Callback
+from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.errors import UserError
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.session.open_session import OpenSession
+
+_STARTING = 8
+"""Sessions that start at a time: of hundreds at once, the first would be ready as late as the last."""
 
 
 class LocalExecutor:
@@ -20,23 +27,43 @@ class LocalExecutor:
         *,
         watchers: Sequence[Callable[[], Callback]] = (),
         labels: Mapping[str, object] | None = None,
-        opened: Callable[[OpenSession], None] = lambda session: None,
+        opened: Callable[[OpenSession], None] | None = None,
     ) -> None:
         """`watchers` make what gets the events of each session; `labels` go into their `meta.json`; `opened`
-        gets each session before it starts."""
+        gets each session before it starts, and may keep it."""
         self._launcher = launcher
         self._watchers = watchers
         self._labels = labels or {}
         self._opened = opened
+        self._starting = asyncio.Semaphore(_STARTING)
 
     async def run(self, account: Account) -> RolloutResult:
-        return await run_rollout(
-            self._launcher,
-            account,
-            opened=self._opened,
-            watchers=[make() for make in self._watchers],
-            labels={**self._labels, "rollout": account.job.rollout} if self._labels else {},
-        )
+        task = account.job.task
+        if isinstance(task, RowError):
+            return account.result(error=task.reason)
+        try:
+            await self._run(account, task)
+        except UserError as error:
+            return account.result(error=str(error))
+        return account.result()
+
+    async def _run(self, account: Account, task: Task) -> None:
+        """A session from its start to its end, with nobody who must press a key."""
+        labels = {**self._labels, "rollout": account.job.rollout} if self._labels else {}
+        async with AsyncExitStack() as stack:
+            async with self._starting:
+                session = await self._launcher.open(task, mode="run", patient=False, labels=labels)
+                if self._opened is None:
+                    stack.callback(session.dissolve)
+                await stack.enter_async_context(aclosing(session))
+                account.session = session.folder.path.name
+                session.bus.subscribe(account)
+                for make in self._watchers:
+                    session.bus.subscribe(make())
+                if self._opened is not None:
+                    self._opened(session)
+                await session.start()
+            await session.session.settled()
 
     async def aclose(self) -> None:
         """Nothing is held: each rollout closes its own session."""

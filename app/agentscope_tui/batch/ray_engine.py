@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from agentscope_tui.batch.batch import MOST_TRIES
 from agentscope_tui.batch.elsewhere import OpenedElsewhere, unpack
 from agentscope_tui.batch.ray_worker import Piece, Worker, WorkerSetup
 from agentscope_tui.batch.results import RolloutResult
@@ -29,8 +30,6 @@ from agentscope_tui.store.reopen import closing_events
 
 log = logging.getLogger(__name__)
 
-MOST_TRIES = 3
-"""How often a row is tried whose worker dies: it may be the row that kills it."""
 _END_SECONDS = 10.0
 _OPTIONS = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": False}
 

@@ -1,18 +1,14 @@
-"""One rollout: a session on a row from its start to its end, with nobody who must press a key."""
+"""One rollout: a session on a row from its start to its end, and what is to be said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from agentscope_tui.batch.results import Key, RolloutResult
-from agentscope_tui.bus import Callback
 from agentscope_tui.datasets.task import RowError, Task
-from agentscope_tui.errors import UserError
 from agentscope_tui.events import ErrorOccurred, SessionEvent, Submitted
-from agentscope_tui.session.launch import Launcher
-from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.tally import Tally
 
 
@@ -38,6 +34,15 @@ class Account:
     answer: str | None = None
     code: str = ""
 
+    @property
+    def known(self) -> dict[str, Any]:
+        """All but the job: for an account of the same job in another process to `learn`."""
+        return {name: value for name, value in vars(self).items() if name != "job"}
+
+    def learn(self, known: Mapping[str, Any]) -> None:
+        """Know what another account of the job knew."""
+        vars(self).update(known)
+
     def reset(self) -> None:
         """Begin anew: another session runs the same job."""
         self.session, self.tally, self.answer, self.code = "", Tally(), None, ""
@@ -52,6 +57,11 @@ class Account:
                 self.answer = event.answer
             case _:
                 pass
+
+    def failure(self, error: Exception) -> RolloutResult:
+        """The result where we failed, and not the agent."""
+        name = type(error).__name__
+        return self.result(error=f"agentscope failed: {name}: {error} (see the log file)")
 
     def result(self, *, stopped: bool = False, error: str = "") -> RolloutResult:
         """What came of it; `error` says why there was no session, or why it ended early."""
@@ -80,34 +90,3 @@ class Account:
             seconds=(ended - started).total_seconds() if started and ended else 0.0,
             ended=ended,
         )
-
-
-async def run_rollout(
-    launcher: Launcher,
-    account: Account,
-    *,
-    opened: Callable[[OpenSession], None] = lambda session: None,
-    watchers: Sequence[Callback] = (),
-    labels: Mapping[str, object] | None = None,
-) -> RolloutResult:
-    """Run one rollout to its end; `opened` gets its session before it starts, `watchers` its events, and its
-    `meta.json` keeps the `labels`.
-
-    Cancelling this ends the session; what came of it until then is in the account.
-    """
-    task = account.job.task
-    if isinstance(task, RowError):
-        return account.result(error=task.reason)
-    try:
-        session = await launcher.open(task, mode="run", patient=False, labels=labels)
-        async with aclosing(session):
-            account.session = session.folder.path.name
-            session.bus.subscribe(account)
-            for watcher in watchers:
-                session.bus.subscribe(watcher)
-            opened(session)
-            await session.start()
-            await session.session.settled()
-    except UserError as error:
-        return account.result(error=str(error))
-    return account.result()

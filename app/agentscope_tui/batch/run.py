@@ -16,6 +16,7 @@ from typing import TextIO
 from agentscope_tui.batch.batch import Batch, Executor, Progress
 from agentscope_tui.batch.local import LocalExecutor
 from agentscope_tui.batch.printer import TranscriptPrinter
+from agentscope_tui.batch.processes import ProcessExecutor, processes_for, setup_of, undivided_because
 from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.run_folder import SESSIONS, RunFolder, newest_like
 from agentscope_tui.batch.selection import selected
@@ -70,7 +71,9 @@ async def _run(config: Config, launcher: Launcher, dataset: Dataset, options: Ru
         results = {} if folder is None else {key: folder.results[key] for key in {*keys} - {*due}}
         progress = Progress(len(keys), results.values())
         labels = {} if folder is None else {"run": folder.info.name}
-        executor = await _executor(config, launcher, options, watchers, labels)
+        executor = await _executor(
+            config, launcher, options, min(options.concurrency, len(due)), watchers, labels
+        )
         display = RunDisplay(progress, options)
 
         def keep(result: RolloutResult) -> None:
@@ -101,24 +104,37 @@ async def _executor(
     config: Config,
     launcher: Launcher,
     options: RunOptions,
+    concurrency: int,
     watchers: Sequence[Callable[[], Callback]],
     labels: Mapping[str, object],
 ) -> Executor:
-    """What runs the sessions: this process, or a cluster."""
-    if options.engine == "local":
-        return LocalExecutor(launcher, watchers=watchers, labels=labels)
+    """What runs so many sessions at a time: this process, several, or a cluster."""
+    engine, _, where = options.engine.partition(":")
+    if engine == "local":
+        processes = _processes(config, launcher, int(where or 0), concurrency, bool(watchers))
+        if processes == 1:
+            return LocalExecutor(launcher, watchers=watchers, labels=labels)
+        return ProcessExecutor(setup_of(config, launcher, labels), processes)
     from agentscope_tui.batch import ray_engine
 
     print("agentscope: connecting to Ray …", file=sys.stderr)
-    ray_engine.connect(options.engine.partition(":")[2])
+    ray_engine.connect(where)
     return ray_engine.RayExecutor(
         ray_engine.setup_of(config, launcher),
         launcher.sessions,
-        workers=min(ray_engine.worker_count(), options.concurrency),
-        concurrency=options.concurrency,
+        workers=min(ray_engine.worker_count(), concurrency),
+        concurrency=concurrency,
         watchers=watchers,
         labels=labels,
     )
+
+
+def _processes(config: Config, launcher: Launcher, asked: int, concurrency: int, watched: bool) -> int:
+    """How many processes share the sessions; `asked` 0: as many as are worth it."""
+    whole = "what happens in them is told here" if watched else undivided_because(config, launcher)
+    if asked > 1 and whole:
+        raise UsageError(f"--engine local:{asked}: only one process can run these sessions: {whole}")
+    return 1 if whole else asked or processes_for(concurrency)
 
 
 def _scan(dataset: Dataset) -> None:

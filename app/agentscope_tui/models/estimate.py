@@ -28,7 +28,8 @@ def estimate_tokens(value: object) -> int:
 
 
 def _json_length(values: Sequence[object]) -> int:
-    return sum(len(json.dumps(value, ensure_ascii=False, default=str)) for value in values)
+    """Characters of them as JSON, without what stands between and around them."""
+    return len(json.dumps(values, ensure_ascii=False, default=str)) - 2 * len(values) if values else 0
 
 
 def tokens_of(characters: int) -> int:

@@ -133,13 +133,13 @@ class RunnerSource:
         """
         choice = self._choice
         home = home or Home(choice.cwd)
-        env = self.environment()
         if self.uses_endpoint:
+            env = self.environment()
             channel = EndpointChannel(self._endpoint)
             env |= endpoint_environment(self._endpoint, channel.token, env)
             return channel.beside(self._process(env, on_log, home))
         if self._argv:
-            return self._process(env, on_log, home)
+            return self._process(self.environment(), on_log, home)
         if self._address is None:
             return BuiltinChannel()
         if self._listener is not None:

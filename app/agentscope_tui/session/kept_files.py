@@ -14,6 +14,7 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.events import AgentNote, Event
 from agentscope_tui.store.folders import SessionFolder
 from agentscope_tui.store.snapshots import Snapshot, Snapshots
+from agentscope_tui.store.together import off_the_loop
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class KeptFiles:
         if after is not None:
             await asyncio.wait([after])
         try:
-            snapshot = await asyncio.to_thread(self._snapshots.take, self._files, call)
+            snapshot = await off_the_loop(self._snapshots.take, self._files, call)
         except UserError as error:
             self._tell(str(error))
         except OSError as error:

@@ -50,6 +50,7 @@ from agentscope_tui.session.settings import ModelSettings, Price, SessionSetting
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
 from agentscope_tui.store.recorded_bus import recorded_bus
 from agentscope_tui.store.scratch import seed_of
+from agentscope_tui.store.together import off_the_loop
 from agentscope_tui.tools.sandbox import Sandbox, SandboxError
 from agentscope_tui.tools.skills import load_skills, skill_index
 from agentscope_tui.tools.spec import Toolset
@@ -99,7 +100,7 @@ class Launcher:
         self._identity = identity
         self._model_name = model
         state = open_state_dir(config.environ)
-        self._sessions = sessions_dir(state) if sessions is None else sessions
+        self._sessions = (sessions_dir(state) if sessions is None else sessions).resolve()
         self._clock = clock or Clock()
         self._unconfined = False
         self._source = RunnerSource(choice_of(config))
@@ -245,7 +246,7 @@ class Launcher:
         }
         # A row's files may be many: copying them must not hold up the other sessions.
         fill = goes_on.files if goes_on else scratch
-        folder = await asyncio.to_thread(make_folder, self._sessions, session_id, meta, fill)
+        folder = await off_the_loop(make_folder, self._sessions, session_id, meta, fill)
         tools = local_tools(self._config, sandbox, folder.files)
         bus, recorder = recorded_bus(folder.path, session_id, self._clock)
         runner_log = RunnerLog(bus.publish)

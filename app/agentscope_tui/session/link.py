@@ -90,16 +90,19 @@ class RunnerLink:
 
     async def aclose(self) -> None:
         """Stop reading and answering, send what is queued and a `Shutdown`, and close the channel."""
-        await _stop(self._reader)
+        # A task that was cancelled refers to what it ran in, and so to this.
+        reader, self._reader = self._reader, None
+        await _stop(reader)
         self.cancel_requests()
         await self.requests_ended(KILL_GRACE)
         for request in self._requests:
             log.error("%s did not end when it was cancelled", request.get_name())
         self.post(Shutdown())
-        if self._sender is not None:
-            await asyncio.wait([self._sender], timeout=SEND_GRACE)
+        sender, self._sender = self._sender, None
+        if sender is not None:
+            await asyncio.wait([sender], timeout=SEND_GRACE)
         await self._channel.aclose()
-        await _stop(self._sender)
+        await _stop(sender)
 
     async def _send(self) -> None:
         connected = True

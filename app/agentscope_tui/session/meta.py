@@ -42,8 +42,9 @@ def kept_facts(task: Task, config: Config) -> dict[str, Any]:
         },
         "settings": _unmasked(config.chosen_tree()),
     }
-    plain: dict[str, Any] = MASKER.masked(json.loads(json.dumps(facts, default=str)))
-    return plain
+    told = json.dumps(facts, default=str)
+    plain: dict[str, Any] = json.loads(told)
+    return MASKER.masked(plain) if MASKER.may_change(told) else plain
 
 
 def _unmasked(settings: Mapping[str, Any]) -> dict[str, Any]:

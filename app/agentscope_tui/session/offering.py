@@ -69,13 +69,12 @@ async def offered_tools(
     offered: Toolset = tools
     settings = config.settings
     command = _functions(config, workdir)
-    env = source.environment()
     if command is not None:
         functions = PythonTools(
             tools,
             command,
             cwd=config.cwd,
-            env=env,
+            env=source.environment(),
             result_cap=settings.tools.result_cap,
             start_timeout=settings.runner.start_timeout,
             on_log=on_log,
@@ -84,7 +83,7 @@ async def offered_tools(
         offered = functions
     addresses = _addresses(config)
     if addresses:
-        offered = await _with_servers(offered, addresses, config, workdir, env, on_log)
+        offered = await _with_servers(offered, addresses, config, workdir, source.environment(), on_log)
     return SkilledTools(offered, skills) if skills else offered
 
 

@@ -67,3 +67,11 @@ class OpenSession:
             await asyncio.wait([self._replaying])
         self._kept_files.close()
         await self.recorder.aclose()
+
+    def dissolve(self) -> None:
+        """Take it apart once it is closed; nothing of it may be used any more.
+
+        Its parts refer to each other in circles: many sessions would keep the garbage collector busy.
+        """
+        for part in (self.bus, self.session, self.recorder, self):
+            vars(part).clear()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from agentscope_tui.events import Event, RunnerConnected, RunnerHealth
 from agentscope_tui.runners.profile import Profile, Profiles
+from agentscope_tui.waiting import set_within
 from agentscope_tui.wire.frames import Hello, Ping, Pong
 
 
@@ -54,14 +55,6 @@ class RunnerWatch:
             self._nonce = self._new_id()
             self._ponged.clear()
             self._post(Ping(nonce=self._nonce))
-            await self._pong_within(timeout)
-            if self._ponged.is_set() != answering:
+            if await set_within(self._ponged, timeout) != answering:
                 answering = not answering
                 self._publish(RunnerHealth(answering=answering, seconds=0.0 if answering else timeout))
-
-    async def _pong_within(self, timeout: float) -> None:
-        waiting = asyncio.ensure_future(self._ponged.wait())
-        try:
-            await asyncio.wait({waiting}, timeout=timeout)
-        finally:
-            waiting.cancel()

@@ -38,10 +38,11 @@ from agentscope_tui.session.runner_watch import RunnerWatch
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.steering import QueuedSteer, SteerQueue
 from agentscope_tui.session.stepping import Stepping
-from agentscope_tui.session.tasks import Tasks, first_set, nothing
+from agentscope_tui.session.tasks import Tasks, nothing
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
 from agentscope_tui.tools.spec import Toolset, validate_tools
+from agentscope_tui.waiting import set_within
 from agentscope_tui.wire.channel import Channel
 from agentscope_tui.wire.frames import (
     Abort,
@@ -176,8 +177,7 @@ class Session(Stepping):
     async def _reached(self, event: asyncio.Event, fault: str = "") -> None:
         """Return once the runner has come this far; `fault` is what it did if it takes too long."""
         timeout = self.settings.start_timeout if fault else None
-        await first_set(event, self._ended, timeout)
-        if not event.is_set() and not self._ended.is_set():
+        if not await set_within(event, timeout):
             self._fail(f"the runner {fault} within {timeout:g} s")
         if self._ended.is_set():
             await self._closed.wait()
@@ -362,6 +362,9 @@ class Session(Stepping):
             self._close(status, reason, self._turn if interrupting else None), name="session closes"
         )
         self._ended.set()
+        # Whoever waits for one of them looks whether this is the end.
+        for awaited in (self._link.connected, self._watch.greeted, self._ready):
+            awaited.set()
 
     async def _close(self, status: Literal["ended", "failed"], reason: str, interrupted: Turn | None) -> None:
         await self._link.aclose()

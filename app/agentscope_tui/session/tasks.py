@@ -38,17 +38,5 @@ class Tasks:
             self._on_failure(f"agentscope failed: {type(error).__name__}: {error}")
 
 
-async def first_set(event: asyncio.Event, other: asyncio.Event, timeout: float | None) -> None:
-    """Return when one of two events is set, or after `timeout` seconds."""
-    if event.is_set() or other.is_set():
-        return
-    waiting = [asyncio.ensure_future(waited.wait()) for waited in (event, other)]
-    try:
-        await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in waiting:
-            task.cancel()
-
-
 async def nothing(*args: object) -> None:
     """Stands for what need not be done."""

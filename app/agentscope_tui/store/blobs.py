@@ -52,7 +52,7 @@ class Blobs:
             self._take_room(len(data))
             with self._draft() as (file, draft):
                 write_all(file, data)
-                self._put(draft, digest)
+                os.replace(draft, self._path(digest))
         return digest
 
     def keep_file(self, file: int, size: int) -> str:
@@ -70,7 +70,7 @@ class Blobs:
                 self._take_room(len(piece))
                 hashed.update(piece)
                 write_all(out, piece)
-            self._put(draft, hashed.hexdigest())
+            os.replace(draft, self._path(hashed.hexdigest()))
         return hashed.hexdigest()
 
     def read(self, digest: str) -> bytes:
@@ -80,7 +80,7 @@ class Blobs:
             Damaged: they are missing, or others.
         """
         try:
-            data = Path(self._path(digest)).read_bytes()
+            data = Path(self._found(digest)).read_bytes()
         except OSError as error:
             raise Damaged(f"what is kept as {digest[:12]} cannot be read: {error.strerror}") from error
         if hashlib.sha256(data).hexdigest() != digest:
@@ -96,7 +96,7 @@ class Blobs:
         """
         hashed = hashlib.sha256()
         try:
-            blob = os.open(self._path(digest), READ)
+            blob = os.open(self._found(digest), READ)
         except OSError as error:
             raise Damaged(f"what is kept as {digest[:12]} cannot be read: {error.strerror}") from error
         with closing(blob):
@@ -111,26 +111,32 @@ class Blobs:
         goal = other._path(digest)
         if os.path.exists(goal):
             return
-        other._make_folders_of(goal)
+        other._make_folders()
         try:
-            os.link(self._path(digest), goal)
+            os.link(self._found(digest), goal)
         except OSError:
-            shutil.copyfile(self._path(digest), goal)
+            shutil.copyfile(self._found(digest), goal)
 
     def _path(self, digest: str) -> str:
         # Text: there may be very many, and a `Path` takes longer to make than a file to find.
         if not _DIGEST.fullmatch(digest):
             raise Damaged(f"{digest[:64]!r} is no SHA-256")
-        return f"{self._place}/{digest[:2]}/{digest}"
+        return f"{self._place}/{digest}"
+
+    def _found(self, digest: str) -> str:
+        """Where it is; an earlier version put each into the folder of its first two letters."""
+        path = self._path(digest)
+        earlier = f"{self._place}/{digest[:2]}/{digest}"
+        return earlier if not os.path.exists(path) and os.path.exists(earlier) else path
 
     @contextmanager
     def _draft(self) -> Iterator[tuple[int, str]]:
-        """A new file, open; it is gone afterwards unless it was `_put`."""
+        """A new file, open; it is gone afterwards unless it was moved."""
         draft = f"{self._place}/draft"
         try:
             file = os.open(draft, _DRAFT, 0o600)
         except FileNotFoundError:
-            self._make_folders_of(draft)
+            self._make_folders()
             file = os.open(draft, _DRAFT, 0o600)
         with closing(file):
             try:
@@ -139,21 +145,14 @@ class Blobs:
                 os.unlink(draft)
                 raise
 
-    def _put(self, draft: str, digest: str) -> None:
-        goal = self._path(digest)
-        try:
-            os.replace(draft, goal)
-        except FileNotFoundError:
-            self._make_folders_of(goal)
-            os.replace(draft, goal)
-
-    def _make_folders_of(self, goal: str) -> None:
-        for folder in (self._place.parent, self._place, Path(goal).parent):
+    def _make_folders(self) -> None:
+        for folder in (self._place.parent, self._place):
             folder.mkdir(mode=0o700, exist_ok=True)
 
     def _take_room(self, size: int) -> None:
         if self._kept is None:
-            self._kept = sum(blob.stat().st_size for blob in self._place.glob("??/*"))
+            there = self._place.rglob("*") if self._place.exists() else ()
+            self._kept = sum(blob.stat().st_size for blob in there)
         if self._kept + size > MOST_KEPT:
             raise TooMuch(f"the files of this session's calls take more than {MOST_KEPT >> 30} GiB")
         self._kept += size

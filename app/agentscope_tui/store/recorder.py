@@ -8,7 +8,6 @@ recording that becomes long is indexed as it grows.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from bisect import bisect_right
 from collections import deque
@@ -18,11 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentscope_tui.event_lines import event_from_json, event_to_json
-from agentscope_tui.events import SessionEvent
+from agentscope_tui.events import Paused, SessionEnded, SessionEvent, StateChanged
 from agentscope_tui.store.indexing import Indexing
 from agentscope_tui.store.line_file import LineFile
 from agentscope_tui.store.lock import FolderLock
 from agentscope_tui.store.together import together
+from agentscope_tui.waiting import set_within
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +34,6 @@ HIGH_WATER = 8 * 1024 * 1024
 MOST_KEPT = 32 * 1024 * 1024
 """Bytes that wait for a disk that refuses to be written; the events after them are lost."""
 INDEX_EVERY = 64
-_FLUSHED = frozenset({"paused", "state", "session_ended"})
-"""Kinds after which a user may look at the file: written at once."""
 
 
 class Lost(NamedTuple):
@@ -85,8 +83,9 @@ class Recorder:
         self._recorded = 0
         self._lost: Lost | None = None
         self._places: list[tuple[int, int]] = []
-        self._wake = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._due = asyncio.Event()
+        """Whether something is to be written now."""
+        self._timer: asyncio.TimerHandle | None = None
         self._end = asyncio.Event()
         self._written = asyncio.Condition()
         self._failing = False
@@ -106,9 +105,10 @@ class Recorder:
         self._waiting.append(_Line(event.seq, data))
         self._waiting_size += len(data)
         self._size += len(data)
-        self._wake.set()
-        if event.kind in _FLUSHED:
-            self._hurry.set()
+        if _is_looked_for(event):
+            self._due.set()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(DELAY, self._due.set)
 
     @property
     def recorded(self) -> int:
@@ -118,7 +118,7 @@ class Recorder:
     async def flush(self) -> None:
         """Return once everything taken so far is written, or writing has failed."""
         taken = self._taken
-        self._hurry.set()
+        self._due.set()
         async with self._written:
             await self._written.wait_for(lambda: self._recorded >= taken or self._failing)
 
@@ -148,8 +148,7 @@ class Recorder:
         """Write what waits and close the file. What a disk that refuses does not take now is lost."""
         if not self._end.is_set():
             self._end.set()
-            self._wake.set()
-            self._hurry.set()
+            self._due.set()
             await self._writer
             if self._failing:
                 log.error("%s lacks its end: events from number %d on", self.path, self._recorded + 1)
@@ -161,12 +160,11 @@ class Recorder:
 
     async def _write_batches(self) -> None:
         while not self._end.is_set() or self._waiting:
-            await self._wake.wait()
-            if not self._end.is_set():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._hurry.wait(), DELAY)
-            self._wake.clear()
-            self._hurry.clear()
+            await self._due.wait()
+            self._due.clear()
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
             failure = await self._write_waiting()
             self._indexing.grew(self._file.size)
             async with self._written:
@@ -175,9 +173,8 @@ class Recorder:
                 continue
             if self._end.is_set():
                 return
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._end.wait(), RETRY)
-            self._wake.set()
+            await set_within(self._end, RETRY)
+            self._due.set()
 
     async def _write_waiting(self) -> OSError | None:
         """Write all that waits; the reason where it could not be written."""
@@ -202,3 +199,14 @@ class Recorder:
             self._recorded = lost.last if lost else self._recorded
             self._on_resumed(lost)
         return failure
+
+
+def _is_looked_for(event: SessionEvent) -> bool:
+    """Whether a user may look at the file after it, so that it is written at once."""
+    match event:
+        case Paused() | SessionEnded():
+            return True
+        case StateChanged():
+            return event.outcome is not None
+        case _:
+            return False

@@ -8,6 +8,7 @@ is no file, folder or link is left out.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import stat
@@ -33,6 +34,9 @@ _GONE = (errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.ENXIO)
 """How a file cannot be opened that is there no more, or is something else by now."""
 _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_DIRECTORY
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_EMPTY = hashlib.sha256(b"{}").hexdigest()
+"""The list of a folder in which nothing is: it takes no blob, since most sessions begin with it."""
 
 _Key = tuple[int, int]
 """Device and inode."""
@@ -129,7 +133,7 @@ class Snapshots:
 
     def _needed(self, folder: str, seen: set[str], depth: int) -> Iterator[str]:
         """The blobs that a folder takes, its list too; without what was `seen` before."""
-        if folder in seen:
+        if folder in seen or folder == _EMPTY:
             return
         seen.add(folder)
         for kind, *rest in self._listed(folder, depth).values():
@@ -141,12 +145,19 @@ class Snapshots:
         yield folder
 
     def _note(self, snapshot: Snapshot) -> None:
-        self._place.mkdir(mode=0o700, exist_ok=True)
-        with closing(os.open(self._place / "calls.jsonl", _APPEND, 0o600)) as file:
+        calls = self._place / "calls.jsonl"
+        try:
+            descriptor = os.open(calls, _APPEND, 0o600)
+        except FileNotFoundError:
+            self._place.mkdir(mode=0o700, exist_ok=True)
+            descriptor = os.open(calls, _APPEND, 0o600)
+        with closing(descriptor) as file:
             write_all(file, json.dumps(vars(snapshot)).encode() + b"\n")
 
     def _listed(self, digest: str, depth: int) -> dict[str, _Entry]:
         """What a folder holds, by name."""
+        if digest == _EMPTY:
+            return {}
         try:
             listed = json.loads(self._blobs.read(digest))
             if depth <= DEEPEST and all(map(_is_entry, listed, listed.values())):
@@ -207,6 +218,8 @@ class _Look:
                 continue
             if kept is not None:
                 listed[entry.name] = kept
+        if not listed:
+            return _EMPTY
         return self._blobs.keep(json.dumps(listed, separators=(",", ":")).encode())
 
     def _entry(self, entry: os.DirEntry[str], folder: int, depth: int) -> _Entry | None:

@@ -1,16 +1,38 @@
-"""Small pieces of work on files, of many sessions at once, done together in a thread.
+"""Work on files, kept off the event loop, where it would hold up a screen.
 
-To wake a thread costs more than to write a few lines: while the thread is at one round, the pieces of the
-next gather.
+To wake a thread costs more than to write a few lines: small pieces of many sessions are done together; while
+the thread is at one round, those of the next gather. Where nobody looks at a screen, and hundreds of sessions
+keep the loop busy, all of it is done in the loop: there a thread takes more time than it gives.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
+T = TypeVar("T")
+P = ParamSpec("P")
 Work = Callable[[], object]
+
+_threads = True
+
+
+def stay_in_the_loop() -> None:
+    """From now on do the work on files of this process in its event loop."""
+    global _threads
+    _threads = False
+
+
+async def off_the_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do this, which may take long, in a thread of its own.
+
+    Raises:
+        Exception: what `work` raised.
+    """
+    return await asyncio.to_thread(work, *args, **kwargs) if _threads else work(*args, **kwargs)
+
 
 _rounds: WeakKeyDictionary[asyncio.AbstractEventLoop, _Rounds] = WeakKeyDictionary()
 
@@ -21,6 +43,9 @@ async def together(work: Work) -> None:
     Raises:
         Exception: what `work` raised.
     """
+    if not _threads:
+        work()
+        return
     loop = asyncio.get_running_loop()
     if loop not in _rounds:
         _rounds[loop] = _Rounds()

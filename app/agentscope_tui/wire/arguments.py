@@ -8,6 +8,8 @@ from typing import Any
 MAX_DEPTH = 64
 """Levels of nesting; what is much deeper cannot be carried in a frame or an event."""
 
+_NESTING = (dict, list)
+
 
 class BadArguments(ValueError):
     """Arguments that no tool can be called with; says why, for the model to read."""
@@ -34,14 +36,14 @@ def parse_arguments(text: str) -> dict[str, Any]:
 
 def deeper_than(levels: int, value: object) -> bool:
     """Whether JSON data has more levels of nesting than this."""
-    level: list[object] = [value]
+    level: list[Any] = [value] if isinstance(value, _NESTING) else []
     for _ in range(levels):
+        if not level:
+            return False
         level = [
             child
             for item in level
-            if isinstance(item, dict | list)
             for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, _NESTING)
         ]
-        if not level:
-            return False
-    return any(isinstance(item, dict | list) for item in level)
+    return bool(level)

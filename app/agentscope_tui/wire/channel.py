@@ -48,8 +48,8 @@ class _Pipe:
         self._size = size
         self._frames: deque[FrameData] = deque()
         self._closed = False
-        self._changed: asyncio.Future[None] | None = None
-        """What those wait for who can do nothing now."""
+        self._waiting: list[asyncio.Future[None]] = []
+        """Of those who can do nothing now."""
 
     async def put(self, frame: FrameData) -> None:
         while len(self._frames) >= self._size and not self._closed:
@@ -71,15 +71,15 @@ class _Pipe:
         self._wake()
 
     async def _change(self) -> None:
-        if self._changed is None:
-            self._changed = asyncio.get_running_loop().create_future()
-        # Others wait for it too: one that is cancelled must not cancel it.
-        await asyncio.shield(self._changed)
+        changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(changed)
+        await changed
 
     def _wake(self) -> None:
-        if self._changed is not None:
-            self._changed.set_result(None)
-            self._changed = None
+        waiting, self._waiting = self._waiting, []
+        for changed in waiting:
+            if not changed.done():
+                changed.set_result(None)
 
 
 class MemoryChannel:

@@ -211,7 +211,10 @@ def parse_runner_frame(data: object) -> RunnerFrame | None:
     Raises:
         FrameError: not an object with a `type`, or fields that do not fit; names the first of them.
     """
-    return _parse(_RUNNER, data)
+    frame = _parse(_RUNNER, data)
+    if frame is not None and deeper_than(MAX_DEPTH, data):
+        raise FrameError(f"bad {frame.type} frame: nested too deeply")
+    return frame
 
 
 def parse_host_frame(data: object) -> HostFrame | None:
@@ -222,8 +225,6 @@ def parse_host_frame(data: object) -> HostFrame | None:
 def _parse(adapter: TypeAdapter[T], data: object) -> T | None:
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
         raise FrameError("a frame is a JSON object with a `type`")
-    if deeper_than(MAX_DEPTH, data):
-        raise FrameError(f"bad {data['type']} frame: nested too deeply")
     try:
         return adapter.validate_python(data)
     except ValidationError as error:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from agentscope_tui.batch.batch import Batch, Progress
+from agentscope_tui.batch.local import LocalExecutor
 from agentscope_tui.batch.results import RolloutResult
-from agentscope_tui.batch.rollout import Account, Job, run_rollout
+from agentscope_tui.batch.rollout import Account, Job
 from agentscope_tui.clock import Clock
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
@@ -161,5 +162,5 @@ def test_speed_and_time_left_by_the_clock() -> None:
 
 async def test_a_row_that_is_no_task_fails_with_its_reason() -> None:
     bad = RowError(4, 5, "user_prompt is missing")
-    result = await run_rollout(None, Account(Job(bad, 2)))  # type: ignore[arg-type]
+    result = await LocalExecutor(None).run(Account(Job(bad, 2)))  # type: ignore[arg-type]
     assert (result.key, result.state, result.error) == ((4, 2), "failed", "user_prompt is missing")

@@ -14,20 +14,14 @@ import pytest
 import yaml
 
 from agentscope_tui.batch import ray_engine
-from agentscope_tui.batch.batch import Batch, Progress
 from agentscope_tui.batch.elsewhere import OpenedElsewhere
 from agentscope_tui.batch.local import LocalExecutor
 from agentscope_tui.batch.ray_engine import RayExecutor
-from agentscope_tui.batch.results import RolloutResult
-from agentscope_tui.batch.rollout import Job
-from agentscope_tui.config import Config, load_settings
-from agentscope_tui.datasets.task import Task
-from agentscope_tui.session.launch import Launcher
 from agentscope_tui.store.reopen import read_session
+from fakes.batches import Rows, commands, kinds, waiting
 from waiting import wait_until
 
 SECONDS = 60
-UNTIL_GO = "while [ ! -e {go} ]; do sleep 0.02; done; cat {go}"
 
 
 @pytest.fixture(scope="module")
@@ -41,28 +35,16 @@ def cluster() -> Iterator[None]:
     ray.shutdown()
 
 
-class Cluster:
+class Cluster(Rows):
     """Two workers on a scripted model, and what they have run."""
 
     def __init__(self, folder: Path, *replies: dict[str, Any], **grading: str) -> None:
-        self.go = folder / "go"
-        script = folder / "script.yaml"
-        script.write_text(yaml.safe_dump({"scripts": [{"replies": [*replies]}]}))
-        environ = {
-            **os.environ,
-            "AGENTSCOPE_HOME": str(folder / "state"),
-            "SECRET_API_KEY": "sk-canary-123456789",
-        }
-        graded = {f"grading.{name}": value for name, value in ({"grader": "contains"} | grading).items()}
-        flags = {"model.name": f"scripted:{script}", "sandbox.mode": "none", **graded}
-        self.config: Config = load_settings(flags, cwd=folder, environ=environ)
-        self.launcher = Launcher(self.config, folder / "rows.jsonl", model=f"scripted:{script}", identity="d")
+        super().__init__(folder, *replies, **grading)
         self.setup = ray_engine.setup_of(self.config, self.launcher)
         self.opened: dict[int, list[OpenedElsewhere]] = {}
         self.executor = RayExecutor(
             self.setup, folder / "there", workers=2, concurrency=4, opened=self._opened, labels={"run": "r"}
         )
-        self.results: list[RolloutResult] = []
 
     def end(self) -> None:
         import ray
@@ -72,12 +54,6 @@ class Cluster:
 
     def _opened(self, opened: OpenedElsewhere) -> None:
         self.opened.setdefault(opened.task.index, []).append(opened)
-
-    def batch(self, count: int, executor: Any = None) -> Batch:
-        jobs = [Job(Task(row, row + 1, f"task {row}", ground_truth=str(row))) for row in range(count)]
-        return Batch(
-            jobs, executor or self.executor, Progress(count), concurrency=4, keep=self.results.append
-        )
 
     async def running(self, row: int) -> OpenedElsewhere:
         """The newest session of a row, once its tool runs."""
@@ -97,9 +73,7 @@ class Cluster:
 
 @pytest.fixture
 async def rig(cluster: None, tmp_path: Path) -> AsyncIterator[Cluster]:
-    wait = UNTIL_GO.format(go=tmp_path / "go")
-    calls = [{"name": "bash", "arguments": {"command": f"echo made > made.txt; {wait}"}}]
-    rig = Cluster(tmp_path, {"text": "I wait", "tool_calls": calls}, {"text": "it was 2"})
+    rig = Cluster(tmp_path, waiting(tmp_path), {"text": "it was 2"})
     yield rig
     rig.end()
 
@@ -111,7 +85,7 @@ async def over(running: asyncio.Task[None]) -> None:
 @pytest.mark.timeout(180)
 async def test_it_gives_what_the_local_engine_gives(rig: Cluster) -> None:
     rig.go.write_text("go")
-    await asyncio.wait_for(rig.batch(6).run(), SECONDS)
+    await asyncio.wait_for(rig.batch(6, rig.executor).run(), SECONDS)
     there, rig.results = sorted(rig.results, key=lambda one: one.row), []
     await asyncio.wait_for(rig.batch(6, LocalExecutor(rig.launcher)).run(), SECONDS)
     here = sorted(rig.results, key=lambda one: one.row)
@@ -130,14 +104,9 @@ async def test_it_gives_what_the_local_engine_gives(rig: Cluster) -> None:
         assert oct(folder.stat().st_mode)[-3:] == "700"
 
 
-def kinds(events: list[Any]) -> list[str]:
-    """What happened, but for how the stream was cut into pieces."""
-    return [event.kind for event in events if event.kind not in ("assistant_delta", "tool_output")]
-
-
 @pytest.mark.timeout(180)
 async def test_acts_reach_a_session_where_it_runs(rig: Cluster) -> None:
-    running = asyncio.create_task(rig.batch(1).run())
+    running = asyncio.create_task(rig.batch(1, rig.executor).run())
     opened = await rig.running(0)
     assert opened.session.status == "running"
     opened.session.send("look at 0 too")
@@ -156,7 +125,7 @@ async def test_acts_reach_a_session_where_it_runs(rig: Cluster) -> None:
 
 @pytest.mark.timeout(180)
 async def test_the_rows_of_a_worker_that_was_killed_are_run_elsewhere(rig: Cluster) -> None:
-    running = asyncio.create_task(rig.batch(4).run())
+    running = asyncio.create_task(rig.batch(4, rig.executor).run())
     for row in range(4):
         await rig.running(row)
     first = {row: opened[-1].folder.path for row, opened in rig.opened.items()}
@@ -182,7 +151,7 @@ async def test_the_rows_of_a_worker_that_was_killed_are_run_elsewhere(rig: Clust
 
 @pytest.mark.timeout(180)
 async def test_interrupting_ends_the_sessions_and_their_tools(rig: Cluster) -> None:
-    batch = rig.batch(2)
+    batch = rig.batch(2, rig.executor)
     running = asyncio.create_task(batch.run())
     await rig.running(0)
     await rig.running(1)
@@ -194,16 +163,6 @@ async def test_interrupting_ends_the_sessions_and_their_tools(rig: Cluster) -> N
         assert str(rig.go) not in commands()
 
 
-def commands() -> str:
-    lines = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            lines.append(file.read_text(errors="replace"))
-        except OSError:
-            continue
-    return "\n".join(lines)
-
-
 @pytest.mark.timeout(180)
 async def test_a_judges_session_comes_over_too_and_nothing_stays_there(cluster: None, tmp_path: Path) -> None:
     judge, rubric = tmp_path / "judge.yaml", tmp_path / "style.md"
@@ -211,7 +170,7 @@ async def test_a_judges_session_comes_over_too_and_nothing_stays_there(cluster: 
     judge.write_text(yaml.safe_dump({"scripts": [{"replies": [{"tool_calls": [verdict]}]}]}))
     rubric.write_text("- right: it is right")
     rig = Cluster(tmp_path, {"text": "it was 2"}, grader="rubric:style.md", judge=f"scripted:{judge}")
-    await asyncio.wait_for(rig.batch(1).run(), SECONDS)
+    await asyncio.wait_for(rig.batch(1, rig.executor).run(), SECONDS)
     (result,) = rig.results
     assert (result.state, result.reward) == ("done", 0.5), result.error
     (name,) = next(event.sessions for event in rig.newest(0) if event.kind == "graded")

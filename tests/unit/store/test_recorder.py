@@ -73,7 +73,7 @@ async def test_the_end_of_a_turn_is_written_at_once(record: Make, monkeypatch: p
     monkeypatch.setattr(module, "DELAY", 3600.0)
     bus, recorder, _, _ = record()
     bus.publish(say("a"))
-    bus.publish(StateChanged(status="idle"))
+    bus.publish(StateChanged(status="idle", outcome="completed"))
     await wait_until(lambda: recorder.recorded == 2, "both lines on disk")
 
 

@@ -259,12 +259,32 @@ def test_what_was_altered_is_not_restored(tmp_path: Path, files: Path, kept: Sna
     (files / "a").write_text("original")
     kept.take(files, 1)
     digest = hashlib.sha256(b"original").hexdigest()
-    (tmp_path / "snapshots" / "blobs" / digest[:2] / digest).write_text("altered!")
+    (tmp_path / "snapshots" / "blobs" / digest).write_text("altered!")
     (tmp_path / "back").mkdir()
     with pytest.raises(Damaged):
         kept.restore(1, tmp_path / "back")
     with pytest.raises(Damaged, match="not kept"):
         kept.restore(2, tmp_path / "back")
+
+
+def test_what_an_earlier_version_kept_comes_back(tmp_path: Path, files: Path, kept: Snapshots):
+    (files / "a").write_text("one")
+    kept.take(files, 1)
+    for blob in [*(tmp_path / "snapshots" / "blobs").iterdir()]:
+        folder = blob.parent / blob.name[:2]
+        folder.mkdir(exist_ok=True)
+        blob.rename(folder / blob.name)
+    other = Snapshots(tmp_path / "other")
+    kept.share(other, 1)
+    assert restored(kept, 1, tmp_path / "back") == restored(other, 1, tmp_path / "again") == picture(files)
+
+
+def test_an_empty_folder_takes_no_blob(tmp_path: Path, files: Path, kept: Snapshots):
+    kept.take(files, 1)
+    assert [path.name for path in (tmp_path / "snapshots").iterdir()] == ["calls.jsonl"]
+    other = Snapshots(tmp_path / "other")
+    kept.share(other, 1)
+    assert restored(kept, 1, tmp_path / "back") == restored(other, 1, tmp_path / "again") == {}
 
 
 CONTENTS = st.one_of(st.none(), st.binary(max_size=12), st.sampled_from(["link", "folder"]))

@@ -1,0 +1,191 @@
+"""Rollouts in several processes of this machine: one process keeps up with no more than one core does.
+
+A process that dies takes its sessions with it: their recordings stay as far as they came, and their rows are
+run again elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from itertools import count
+from typing import NamedTuple
+
+from agentscope_tui.batch.batch import MOST_TRIES
+from agentscope_tui.batch.pickled import Pickled
+from agentscope_tui.batch.results import RolloutResult
+from agentscope_tui.batch.rollout import Account
+from agentscope_tui.batch.worker_process import End, Ended, Run, Setup
+from agentscope_tui.config import Config
+from agentscope_tui.datasets.task import RowError
+from agentscope_tui.models.factory import LOCAL
+from agentscope_tui.session.launch import Launcher
+
+log = logging.getLogger(__name__)
+
+AT_LEAST = 50
+"""Sessions at a time that a process is started for, where nobody says how many are to be."""
+_END_SECONDS = 10.0
+_MAIN = "from agentscope_tui.batch.worker_process import main; main()"
+
+
+def processes_for(concurrency: int) -> int:
+    """How many processes are worth it for so many sessions at a time: at most one for each core."""
+    return max(1, min(len(os.sched_getaffinity(0)), concurrency // AT_LEAST))
+
+
+def undivided_because(config: Config, launcher: Launcher) -> str:
+    """Why only one process can run the launcher's sessions; empty: several can."""
+    settings = config.settings
+    if settings.runner.listen is not None:
+        return "runners dial in at one process (--listen)"
+    models = (launcher.model_name, settings.model.replay_fallback, settings.grading.judge)
+    if any(model and model.partition(":")[0] == LOCAL for model in models):
+        return "each would start the local model's server"
+    return ""
+
+
+def setup_of(config: Config, launcher: Launcher, labels: Mapping[str, object]) -> Setup:
+    """What the processes are told."""
+    return Setup(
+        config, launcher.dataset, launcher.model_name, launcher.identity, launcher.sessions, dict(labels)
+    )
+
+
+class ProcessExecutor:
+    """See `Executor`."""
+
+    def __init__(self, setup: Setup, processes: int) -> None:
+        self._setup = setup
+        self._processes = [_Process(setup) for _ in range(processes)]
+
+    async def run(self, account: Account) -> RolloutResult:
+        task = account.job.task
+        if isinstance(task, RowError):
+            return account.result(error=task.reason)
+        for _ in range(MOST_TRIES):
+            place = min(range(len(self._processes)), key=lambda place: self._processes[place].load)
+            process = self._processes[place]
+            try:
+                return await process.run(account)
+            except EOFError:
+                reason = await process.ending()
+                log.warning("a process %s while it ran row %d", reason, task.index)
+                if self._processes[place] is process:
+                    self._processes[place] = _Process(self._setup)
+                account.reset()
+        return account.result(error=f"the processes that ran it ended, {MOST_TRIES} times: the last {reason}")
+
+    async def aclose(self) -> None:
+        await asyncio.gather(*(process.aclose() for process in self._processes))
+
+
+class _Started(NamedTuple):
+    """A process that runs: what it is told by, and what takes what it says."""
+
+    child: asyncio.subprocess.Process
+    told: Pickled
+    reading: asyncio.Task[None]
+
+
+class _Process:
+    """One of them, from here; it starts with the first job."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.load = 0
+        """Sessions that run in it."""
+        self._setup = setup
+        self._numbers = count()
+        self._waiting: dict[int, asyncio.Future[Ended]] = {}
+        self._starting: asyncio.Task[_Started] | None = None
+
+    async def run(self, account: Account) -> RolloutResult:
+        """Run the account's job.
+
+        Raises:
+            EOFError: the process ended.
+        """
+        self.load += 1
+        try:
+            return await self._run(account)
+        finally:
+            self.load -= 1
+
+    async def _run(self, account: Account) -> RolloutResult:
+        started = await self._started()
+        if started.reading.done():
+            raise EOFError
+        number = next(self._numbers)
+        ended = self._waiting[number] = asyncio.get_running_loop().create_future()
+        started.told.send(Run(number, account.job))
+        try:
+            reply: Ended = await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            started.told.send(End(number))
+            await asyncio.wait([ended], timeout=_END_SECONDS)
+            if ended.done() and ended.exception() is None:
+                account.learn(ended.result().known)
+            raise
+        finally:
+            del self._waiting[number]
+        account.learn(reply.known)
+        assert reply.result is not None, "a job ends without one only when it is told to end"
+        return reply.result
+
+    async def ending(self) -> str:
+        """How it ended, in words."""
+        code = await (await self._started()).child.wait()
+        return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+    async def aclose(self) -> None:
+        """End what runs in it, and it."""
+        if self._starting is None:
+            return
+        child, told, reading = await self._started()
+        told.close()
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                await child.wait()
+        except TimeoutError:
+            log.error("a process of the run did not end and is killed")
+            child.kill()
+            await child.wait()
+        await reading
+
+    async def _started(self) -> _Started:
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start(), name="a process of the run starts")
+        # Others wait for it too.
+        return await asyncio.shield(self._starting)
+
+    async def _start(self) -> _Started:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # ctrl+c is not for it: the run's own process says what is to end. Nothing is imported from the
+            # working folder, which may be a stranger's.
+            child = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-c", _MAIN, str(theirs.fileno())),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=sys.stderr,
+                pass_fds=[theirs.fileno()],
+                process_group=0,
+            )
+        told = Pickled(*await asyncio.open_connection(sock=ours))
+        told.send(self._setup)
+        return _Started(child, told, asyncio.create_task(self._read(told), name="what a process says"))
+
+    async def _read(self, told: Pickled) -> None:
+        try:
+            while True:
+                ended: Ended = await told.receive()
+                waiting = self._waiting.get(ended.number)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(ended)
+        except EOFError as error:
+            for waiting in self._waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(error)

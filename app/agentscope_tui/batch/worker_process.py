@@ -1,0 +1,136 @@
+"""One of the processes among which a run is divided.
+
+It talks over an inherited socket, runs many sessions at a time, and ends when the run's process is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentscope_tui.batch.local import LocalExecutor
+from agentscope_tui.batch.pickled import Pickled
+from agentscope_tui.batch.results import RolloutResult
+from agentscope_tui.batch.rollout import Account, Job
+from agentscope_tui.config import Config
+from agentscope_tui.logs import start_log
+from agentscope_tui.own_memory import close_own_memory
+from agentscope_tui.session.launch import Launcher
+from agentscope_tui.store.together import stay_in_the_loop
+
+log = logging.getLogger(__name__)
+
+_THRESHOLDS = 50_000, 5, 4
+"""Of the garbage collector: hundreds of sessions live at a time, and each look at them all takes long."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a process is told first. `labels` go into each session's `meta.json`."""
+
+    config: Config
+    dataset: Path
+    model: str
+    identity: str
+    sessions: Path
+    labels: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Run a job."""
+
+    number: int
+    job: Job
+
+
+@dataclass(frozen=True)
+class End:
+    """End the session of a job now."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What came of a job: what is known of its session, and the result; None where it was to end."""
+
+    number: int
+    known: dict[str, Any]
+    result: RolloutResult | None
+
+
+class _Process:
+    """Takes what it is told until the run's process is gone."""
+
+    def __init__(self, told: Pickled, setup: Setup) -> None:
+        self._told = told
+        self._launcher = Launcher(
+            setup.config,
+            setup.dataset,
+            model=setup.model,
+            identity=setup.identity,
+            sessions=setup.sessions,
+        )
+        self._executor = LocalExecutor(self._launcher, labels=setup.labels)
+        self._running: dict[int, asyncio.Task[None]] = {}
+
+    async def work(self) -> None:
+        try:
+            while True:
+                match await self._told.receive():
+                    case Run(number, job):
+                        name = f"rollout {job.key[0]}.{job.key[1]}"
+                        self._running[number] = asyncio.create_task(self._run(number, job), name=name)
+                    case End(number) if number in self._running:
+                        self._running[number].cancel()
+        except EOFError:
+            running = tuple(self._running.values())
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        finally:
+            await self._launcher.aclose()
+
+    async def _run(self, number: int, job: Job) -> None:
+        account, result = Account(job), None
+        try:
+            result = await self._executor.run(account)
+        except Exception as error:
+            log.exception("row %d could not be run", job.task.index)
+            result = account.failure(error)
+        finally:
+            del self._running[number]
+            self._told.send(Ended(number, account.known, result))
+
+
+async def _main(descriptor: int) -> None:
+    os.set_inheritable(descriptor, False)
+    told = Pickled(*await asyncio.open_connection(sock=socket.socket(fileno=descriptor)))
+    try:
+        setup: Setup = await told.receive()
+        start_log(setup.config.environ, setup.config.settings.log.level)
+        stay_in_the_loop()
+        process = _Process(told, setup)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(*_THRESHOLDS)
+        await process.work()
+    except EOFError:
+        pass
+    finally:
+        told.close()
+
+
+def main() -> None:
+    """Work for the run's process at the other end of the socket that the first argument names."""
+    close_own_memory()
+    asyncio.run(_main(int(sys.argv[1])))

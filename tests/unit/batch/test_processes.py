@@ -1,0 +1,238 @@
+"""Rollouts in real processes beside this one: results, ends, a process that dies."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import pickle
+import signal
+import weakref
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tui.batch import processes
+from agentscope_tui.batch.batch import MOST_TRIES
+from agentscope_tui.batch.local import LocalExecutor
+from agentscope_tui.batch.processes import ProcessExecutor, processes_for, setup_of, undivided_because
+from agentscope_tui.batch.results import RolloutResult
+from agentscope_tui.batch.rollout import Account, Job
+from agentscope_tui.config import load_settings
+from agentscope_tui.datasets.task import RowError, Task
+from agentscope_tui.store.past import PastSession
+from agentscope_tui.store.reopen import closing_events, read_session
+from fakes.batches import SECRET, Rows, commands, kinds, waiting
+from waiting import wait_until
+
+SECONDS = 60
+
+
+class Divided(Rows):
+    """Two processes, and what they have run."""
+
+    def __init__(self, folder: Path, *replies: dict[str, Any], **grading: str) -> None:
+        super().__init__(folder, *replies, **grading)
+        self.executor = ProcessExecutor(setup_of(self.config, self.launcher, {"run": "r"}), 2)
+
+    def pids(self) -> list[int]:
+        """Those that have started."""
+        return [pid_of(one) for one in self.executor._processes if one._starting is not None]
+
+    def recorded(self) -> list[PastSession]:
+        """All sessions that have begun, by row."""
+        sessions = self.launcher.sessions
+        folders = [folder for folder in sessions.iterdir() if (folder / "events.jsonl").exists()]
+        return sorted(map(read_session, folders), key=lambda past: past.meta["row"])
+
+    async def until_tools_run(self, count: int) -> None:
+        """Return once so many tools wait for `go`."""
+        loop = f"while [ ! -e {self.go} ]"
+
+        def run() -> bool:
+            # A shell and what holds it in.
+            return len({line for line in self._tool_folders() if line}) >= count and loop in commands()
+
+        await wait_until(run, f"{count} tools", seconds=SECONDS)
+
+    def _tool_folders(self) -> list[str]:
+        made = self.launcher.sessions.glob("*/files/made.txt")
+        return [str(file.parent) for file in made]
+
+
+def pid_of(process: Any) -> int:
+    return int(process._starting.result().child.pid)
+
+
+@pytest.fixture
+async def rig(tmp_path: Path) -> AsyncIterator[Divided]:
+    rig = Divided(tmp_path, waiting(tmp_path), {"text": "it was 2"})
+    yield rig
+    await rig.executor.aclose()
+
+
+@pytest.mark.timeout(180)
+async def test_it_gives_what_one_process_gives(rig: Divided) -> None:
+    rig.go.write_text("go")
+    await asyncio.wait_for(rig.batch(6, rig.executor).run(), SECONDS)
+    there, rig.results = sorted(rig.results, key=lambda one: one.row), []
+    assert len(rig.pids()) == 2
+    await asyncio.wait_for(rig.batch(6, LocalExecutor(rig.launcher, labels={"run": "r"})).run(), SECONDS)
+    here = sorted(rig.results, key=lambda one: one.row)
+    differs = {"session", "seconds", "ended"}
+    assert [one.model_dump(exclude=differs) for one in there] == [
+        one.model_dump(exclude=differs) for one in here
+    ]
+    assert [(one.reward, one.calls) for one in there] == [(float(row == 2), 2) for row in range(6)]
+    for far, near in zip(there, here, strict=True):
+        folder, beside = (rig.launcher.sessions / one.session for one in (far, near))
+        past, local = read_session(folder), read_session(beside)
+        assert kinds(past.events) == kinds(local.events)
+        assert [event.seq for event in past.events] == [*range(1, len(past.events) + 1)]
+        assert (folder / "files" / "made.txt").read_text() == "made\n"
+        own = {"session_id", "created"}
+        assert {**past.meta, **dict.fromkeys(own)} == {**local.meta, **dict.fromkeys(own)}
+        assert past.meta["run"] == "r"
+        assert oct(folder.stat().st_mode)[-3:] == "700"
+
+
+async def test_a_row_that_is_no_task_takes_no_process(rig: Divided) -> None:
+    bad = RowError(4, 5, "user_prompt is missing")
+    result = await rig.executor.run(Account(Job(bad)))
+    assert (result.state, result.error, rig.pids()) == ("failed", "user_prompt is missing", [])
+
+
+@pytest.mark.timeout(180)
+async def test_why_a_session_could_not_begin_is_told(tmp_path: Path) -> None:
+    rig = Divided(tmp_path, {"text": "hello"})
+    (tmp_path / "script.yaml").unlink()
+    result = await asyncio.wait_for(rig.executor.run(Account(Job(Task(0, 1, "task")))), SECONDS)
+    await rig.executor.aclose()
+    assert result.state == "failed"
+    assert "script.yaml" in result.error
+
+
+@pytest.mark.timeout(180)
+async def test_the_rows_of_a_process_that_was_killed_are_run_in_another(rig: Divided) -> None:
+    running = asyncio.create_task(rig.batch(4, rig.executor).run())
+    await rig.until_tools_run(4)
+    os.kill(rig.pids()[0], signal.SIGKILL)
+    await rig.until_tools_run(6)
+    rig.go.write_text("go")
+    await asyncio.wait_for(running, SECONDS)
+    assert sorted((one.row, one.state, one.calls) for one in rig.results) == [
+        (row, "done", 2) for row in range(4)
+    ]
+    assert len(rig.recorded()) == 6
+    kept = {one.session for one in rig.results}
+    for past in rig.recorded():
+        if past.session_id not in kept:
+            assert kinds(past.events)[-1] == "tool_call"
+            assert kinds(closing_events(past.events)) == ["tool_result", "session_ended"]
+
+
+@pytest.mark.timeout(180)
+async def test_a_row_that_kills_each_process_fails_with_that(rig: Divided) -> None:
+    running = asyncio.create_task(rig.batch(1, rig.executor).run())
+    killed: set[int] = set()
+    for count in range(1, MOST_TRIES + 1):
+        await rig.until_tools_run(count)
+        (pid,) = {pid_of(one) for one in rig.executor._processes if one.load} - killed
+        killed.add(pid)
+        os.kill(pid, signal.SIGKILL)
+    await asyncio.wait_for(running, SECONDS)
+    (result,) = rig.results
+    assert result.state == "failed"
+    assert result.error == "the processes that ran it ended, 3 times: the last was killed by signal 9"
+
+
+@pytest.mark.timeout(180)
+async def test_interrupting_ends_the_sessions_and_what_is_known_of_them_is_kept(rig: Divided) -> None:
+    batch = rig.batch(2, rig.executor)
+    running = asyncio.create_task(batch.run())
+    await rig.until_tools_run(2)
+    batch.interrupt("enough")
+    await asyncio.wait_for(running, SECONDS)
+    assert [(one.state, one.error, one.calls) for one in rig.results] == [("stopped", "enough", 1)] * 2
+    assert str(rig.go) not in commands()
+    recorded = rig.recorded()
+    assert {one.session for one in rig.results} == {past.session_id for past in recorded}
+    assert [past.events[-1].kind for past in recorded] == ["session_ended"] * 2
+
+
+@pytest.mark.timeout(180)
+async def test_closing_ends_the_processes_and_their_tools(rig: Divided) -> None:
+    running = asyncio.create_task(rig.executor.run(Account(Job(Task(0, 1, "task 0")))))
+    await rig.until_tools_run(1)
+    pids = rig.pids()
+    running.cancel()
+    await asyncio.wait([running])
+    await rig.executor.aclose()
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    assert str(rig.go) not in commands()
+
+
+@pytest.mark.timeout(180)
+async def test_secrets_are_masked_in_what_a_process_records(tmp_path: Path) -> None:
+    rig = Divided(tmp_path, {"text": f"the key is {SECRET}"})
+    await asyncio.wait_for(rig.batch(1, rig.executor).run(), SECONDS)
+    await rig.executor.aclose()
+    assert rig.results[0].state == "done"
+    for file in (tmp_path / "state").rglob("*"):
+        assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
+    assert "the key is ***" in (rig.recorded()[0].folder.path / "events.jsonl").read_text()
+
+
+async def test_a_session_that_has_ended_leaves_nothing_to_the_garbage_collector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Rows(tmp_path, {"text": "it was 2"})
+    opened: list[weakref.ref[Any]] = []
+
+    async def noted(*args: Any, open_row: Any = rows.launcher.open, **kwargs: Any) -> Any:
+        session = await open_row(*args, **kwargs)
+        opened.extend(map(weakref.ref, (session, session.session, session.bus, session.recorder)))
+        return session
+
+    monkeypatch.setattr(rows.launcher, "open", noted)
+    gc.disable()
+    try:
+        await rows.batch(2, LocalExecutor(rows.launcher)).run()
+        await asyncio.sleep(0)
+        assert [ref() for ref in opened] == [None] * 8
+    finally:
+        gc.enable()
+
+
+def test_as_many_processes_as_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes.os, "sched_getaffinity", lambda pid: set(range(4)))
+    assert [processes_for(count) for count in (1, 8, 99, 100, 199, 200, 5000)] == [1, 1, 1, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        ({}, ""),
+        ({"runner.listen": "127.0.0.1:0"}, "runners dial in at one process (--listen)"),
+        ({"grading.judge": "local"}, "each would start the local model's server"),
+        ({"model.replay_fallback": "local:x.gguf"}, "each would start the local model's server"),
+    ],
+)
+def test_sessions_that_share_something_stay_in_one_process(
+    tmp_path: Path, flags: dict[str, object], reason: str
+) -> None:
+    rig = Rows(tmp_path)
+    config = load_settings({**rig.config.flags, **flags}, cwd=tmp_path, environ=rig.config.environ)
+    assert undivided_because(config, rig.launcher) == reason
+
+
+async def test_a_result_goes_through_a_socket_as_it_is(tmp_path: Path) -> None:
+    account = Account(Job(Task(3, 4, "task")), session="s", answer="a")
+    other = Account(Job(Task(3, 4, "task")))
+    other.learn(pickle.loads(pickle.dumps(account.known)))
+    assert other.result() == account.result()
+    assert isinstance(other.result(), RolloutResult)
