@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agentscope_tui.bus import EventBus
@@ -28,7 +28,7 @@ from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.session.steering import text_of
 from agentscope_tui.session.tally import TALLIED, Tally
-from agentscope_tui.session.tasks import nothing
+from agentscope_tui.session.tasks import nothing_to_do
 from agentscope_tui.wire.channel import Channel, memory_channel
 from fakes.engine import DEADLINE, FakeRunner, FakeTools
 
@@ -56,7 +56,7 @@ class Rig:
         wire: WireFolder | None = None,
         channel: Channel | None = None,
         runner_log: RunnerLog | None = None,
-        keep_files: Callable[[int], Coroutine[Any, Any, None]] = nothing,
+        keep_files: Callable[[int], asyncio.Future[None]] = nothing_to_do,
         **settings: Any,
     ) -> None:
         """`channel` leads to a runner of its own, a process or a socket, that `__aenter__` starts."""

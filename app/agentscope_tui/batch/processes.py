@@ -132,7 +132,6 @@ class _Process:
             raise
         finally:
             del self._waiting[number]
-        account.learn(reply.known)
         assert reply.result is not None, "a job ends without one only when it is told to end"
         return reply.result
 

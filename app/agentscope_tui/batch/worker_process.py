@@ -61,11 +61,11 @@ class End:
 
 @dataclass(frozen=True)
 class Ended:
-    """What came of a job: what is known of its session, and the result; None where it was to end."""
+    """What came of a job: the result, or what is known of a session that was to end before it had one."""
 
     number: int
-    known: dict[str, Any]
     result: RolloutResult | None
+    known: dict[str, Any]
 
 
 class _Process:
@@ -109,7 +109,7 @@ class _Process:
             result = account.failure(error)
         finally:
             del self._running[number]
-            self._told.send(Ended(number, account.known, result))
+            self._told.send(Ended(number, result, {} if result else account.known))
 
 
 async def _main(descriptor: int) -> None:

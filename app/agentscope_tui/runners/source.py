@@ -25,6 +25,7 @@ from agentscope_tui.runners.program import Command, ProgramChannel
 from agentscope_tui.runners.python import agent_command
 from agentscope_tui.runners.token import runner_token
 from agentscope_tui.tools.sandbox import Sandbox
+from agentscope_tui.waiting import ended
 from agentscope_tui.wire.channel import Channel, FrameData, memory_channel
 from agentscope_tui.wire.frame_channel import FrameChannel, OnLog
 from agentscope_tui.wire.framing import MAX_FRAME, Base64Lines, LengthPrefixed
@@ -223,7 +224,7 @@ class BuiltinChannel:
     async def aclose(self) -> None:
         await self._ours.aclose()
         if self._running is not None:
-            await asyncio.wait([self._running])
+            await ended(self._running)
 
 
 def read_files(folder: Path) -> dict[str, str]:

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.events import AgentNote, Event
+from agentscope_tui.session.tasks import nothing_to_do
 from agentscope_tui.store.folders import SessionFolder
 from agentscope_tui.store.snapshots import Snapshot, Snapshots
 from agentscope_tui.store.together import off_the_loop
+from agentscope_tui.waiting import ended
 
 log = logging.getLogger(__name__)
 
@@ -33,17 +35,17 @@ class KeptFiles:
         self._told = False
         self._taking: asyncio.Task[None] | None = None
 
-    async def keep(self, call: int) -> None:
-        """Keep the files as of this call; returns when they are, or it is said why not."""
+    def keep(self, call: int) -> asyncio.Future[None]:
+        """Keep the files as of this call: done when they are, or it is said why not. It is not to be
+        cancelled: they follow each other also when nobody waits for one any more."""
         if not self._wanted(call):
-            return
-        # They follow each other also when nobody waits for one any more.
+            return nothing_to_do(call)
         self._taking = asyncio.create_task(self._take(call, after=self._taking), name="snapshot")
-        await asyncio.shield(self._taking)
+        return self._taking
 
     async def _take(self, call: int, *, after: asyncio.Task[None] | None) -> None:
         if after is not None:
-            await asyncio.wait([after])
+            await ended(after)
         try:
             snapshot = await off_the_loop(self._snapshots.take, self._files, call)
         except UserError as error:

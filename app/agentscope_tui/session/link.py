@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from agentscope_tui.errors import UserError
+from agentscope_tui.waiting import ended
 from agentscope_tui.wire.channel import Channel, ChannelClosed
 from agentscope_tui.wire.frames import (
     FrameError,
@@ -100,7 +102,9 @@ class RunnerLink:
         self.post(Shutdown())
         sender, self._sender = self._sender, None
         if sender is not None:
-            await asyncio.wait([sender], timeout=SEND_GRACE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SEND_GRACE):
+                    await ended(sender)
         await self._channel.aclose()
         await _stop(sender)
 
@@ -186,7 +190,7 @@ class RunnerLink:
 async def _stop(task: asyncio.Task[None] | None) -> None:
     if task is not None:
         task.cancel()
-        await asyncio.wait([task])
+        await ended(task)
 
 
 def interrupted_answer(frame: Request) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +91,7 @@ class ModelCalls:
         profile: Callable[[], Profile],
         amendments: Amendments,
         wire: WireFolder | None,
-        keep_files: Callable[[int], Coroutine[Any, Any, None]],
+        keep_files: Callable[[int], asyncio.Future[None]],
         clock: Clock,
     ) -> None:
         """`inject` gives the steers that the host is to put into the next request, `profile` what is known of
@@ -145,13 +145,12 @@ class ModelCalls:
         call = _Call(self.number, frame, asked, turn, self._clock.monotonic())
         self.open[call.number] = frame.req_id
         # Until the runner has an answer, no tool of it runs.
-        keeping = asyncio.create_task(self._keep_files(call.number), name="files are kept")
+        kept = self._keep_files(call.number)
         try:
             response = await self._respond(call)
-            await keeping
+            await asyncio.shield(kept)
             return response
         finally:
-            keeping.cancel()
             self.open.pop(call.number, None)
 
     def left(self, req_id: ReqId) -> None:

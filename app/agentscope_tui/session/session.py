@@ -38,7 +38,7 @@ from agentscope_tui.session.runner_watch import RunnerWatch
 from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.steering import QueuedSteer, SteerQueue
 from agentscope_tui.session.stepping import Stepping
-from agentscope_tui.session.tasks import Tasks, nothing
+from agentscope_tui.session.tasks import Tasks, nothing, nothing_to_do
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
 from agentscope_tui.tools.spec import Toolset, validate_tools
@@ -83,7 +83,7 @@ class Session(Stepping):
         runner_log: RunnerLog | None = None,
         wire: WireFolder | None = None,
         caught_up: Callable[[], Awaitable[None]] = nothing,
-        keep_files: Callable[[int], Coroutine[Any, Any, None]] = nothing,
+        keep_files: Callable[[int], asyncio.Future[None]] = nothing_to_do,
         clock: Clock | None = None,
     ) -> None:
         """`scorer` is as in `Grading`. `caught_up` waits while the recording is far behind, `keep_files`

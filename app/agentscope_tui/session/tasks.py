@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from agentscope_tui.waiting import ended
+
 log = logging.getLogger(__name__)
 
 
@@ -28,14 +30,21 @@ class Tasks:
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        for task in tasks:
+            await ended(task)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("the task `%s` failed", task.get_name(), exc_info=error)
             self._on_failure(f"agentscope failed: {type(error).__name__}: {error}")
+
+
+def nothing_to_do(*args: object) -> asyncio.Future[None]:
+    """What stands for work that need not be done: it is done."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    done.set_result(None)
+    return done
 
 
 async def nothing(*args: object) -> None:
