@@ -82,9 +82,11 @@ class Conversation:
 
     def advance(self, call: int, messages: list[Message]) -> Difference:
         """Remember the request of `call`; returns how it differs from the one before that it goes on from."""
-        kept, base = max(
-            ((common_start(before, messages), number) for number, before in self._requests), default=(0, 0)
-        )
+        kept = base = 0
+        for number, before in reversed(self._requests):
+            # Most go on from the newest, as a whole; then no other needs a look.
+            if len(before) > kept and (same := common_start(before, messages)) > kept:
+                kept, base = same, number
         self._requests.append((call, messages))
         return Difference(base if kept else 0, kept, messages[kept:], digest(messages))
 
