@@ -14,8 +14,10 @@ from agentscope_tui.clock import Clock
 
 log = logging.getLogger(__name__)
 
-SYSTEMIC = frozenset({"authentication", "permission", "quota", "unknown_model", "no_model"})
-"""Errors of a model that every further call would meet too."""
+NO_PROCESS = "no_process"
+"""The error of a row for which no process could be started."""
+SYSTEMIC = frozenset({"authentication", "permission", "quota", "unknown_model", "no_model", NO_PROCESS})
+"""Errors that every further row would meet too, most of them a model's."""
 MOST_TRIES = 3
 """How often a row is tried whose process or machine dies: it may be the row that kills it."""
 _WINDOW = 15.0

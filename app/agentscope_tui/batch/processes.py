@@ -15,13 +15,14 @@ from collections.abc import Mapping
 from itertools import count
 from typing import NamedTuple
 
-from agentscope_tui.batch.batch import MOST_TRIES
+from agentscope_tui.batch.batch import MOST_TRIES, NO_PROCESS
 from agentscope_tui.batch.pickled import Pickled
 from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account
 from agentscope_tui.batch.worker_process import End, Ended, Run, Setup
 from agentscope_tui.config import Config
 from agentscope_tui.datasets.task import RowError
+from agentscope_tui.errors import UserError
 from agentscope_tui.models.factory import LOCAL
 from agentscope_tui.session.launch import Launcher
 
@@ -56,6 +57,10 @@ def setup_of(config: Config, launcher: Launcher, labels: Mapping[str, object]) -
     )
 
 
+class CannotStart(UserError):
+    """A process ended before it was ready: others would too."""
+
+
 class ProcessExecutor:
     """See `Executor`."""
 
@@ -72,6 +77,9 @@ class ProcessExecutor:
             process = self._processes[place]
             try:
                 return await process.run(account)
+            except CannotStart as error:
+                account.code = NO_PROCESS
+                return account.result(error=str(error))
             except EOFError:
                 reason = await process.ending()
                 log.warning("a process %s while it ran row %d", reason, task.index)
@@ -107,7 +115,8 @@ class _Process:
         """Run the account's job.
 
         Raises:
-            EOFError: the process ended.
+            CannotStart: the process did not come up.
+            EOFError: it ended.
         """
         self.load += 1
         try:
@@ -137,14 +146,16 @@ class _Process:
 
     async def ending(self) -> str:
         """How it ended, in words."""
-        code = await (await self._started()).child.wait()
-        return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return ending_of(await (await self._started()).child.wait())
 
     async def aclose(self) -> None:
         """End what runs in it, and it."""
         if self._starting is None:
             return
-        child, told, reading = await self._started()
+        try:
+            child, told, reading = await self._started()
+        except CannotStart:
+            return
         told.close()
         try:
             async with asyncio.timeout(_END_SECONDS):
@@ -175,6 +186,14 @@ class _Process:
             )
         told = Pickled(*await asyncio.open_connection(sock=ours))
         told.send(self._setup)
+        try:
+            await told.receive()
+        except EOFError:
+            told.close()
+            reason = ending_of(await child.wait())
+            raise CannotStart(
+                f"a process of the run {reason} before it was ready (see the log file)"
+            ) from None
         return _Started(child, told, asyncio.create_task(self._read(told), name="what a process says"))
 
     async def _read(self, told: Pickled) -> None:
@@ -185,6 +204,12 @@ class _Process:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(ended)
         except EOFError as error:
+            told.close()
             for waiting in self._waiting.values():
                 if not waiting.done():
                     waiting.set_exception(error)
+
+
+def ending_of(code: int) -> str:
+    """How a process ended, in words."""
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"

@@ -32,6 +32,10 @@ _THRESHOLDS = 50_000, 5, 4
 """Of the garbage collector: hundreds of sessions live at a time, and each look at them all takes long."""
 
 
+READY = "ready"
+"""What a process says first."""
+
+
 @dataclass(frozen=True)
 class Setup:
     """What a process is told first. `labels` go into each session's `meta.json`."""
@@ -123,9 +127,13 @@ async def _main(descriptor: int) -> None:
         gc.collect()
         gc.freeze()
         gc.set_threshold(*_THRESHOLDS)
+        told.send(READY)
         await process.work()
     except EOFError:
         pass
+    except Exception as error:
+        log.critical("a process of the run failed", exc_info=error)
+        sys.exit(1)
     finally:
         told.close()
 

@@ -9,6 +9,7 @@ import pickle
 import signal
 import weakref
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,20 @@ async def test_a_row_that_kills_each_process_fails_with_that(rig: Divided) -> No
     (result,) = rig.results
     assert result.state == "failed"
     assert result.error == "the processes that ran it ended, 3 times: the last was killed by signal 9"
+
+
+@pytest.mark.timeout(180)
+async def test_processes_that_cannot_start_stop_the_run(tmp_path: Path) -> None:
+    rig = Divided(tmp_path, {"text": "hello"})
+    setup = replace(rig.executor._setup, config="none")  # type: ignore[arg-type]
+    rig.executor = ProcessExecutor(setup, 2)
+    batch = rig.batch(6, rig.executor)
+    await asyncio.wait_for(batch.run(), SECONDS)
+    await rig.executor.aclose()
+    assert batch.fatal
+    reason = "a process of the run ended with exit code 1 before it was ready (see the log file)"
+    assert batch.stopped_by == reason
+    assert {one.state for one in rig.results} == {"stopped"}
 
 
 @pytest.mark.timeout(180)
