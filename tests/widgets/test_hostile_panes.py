@@ -85,7 +85,7 @@ def check(pane: Widget) -> None:
         assert cell_len(strip.text) == width
 
 
-@pytest.mark.parametrize("size", [(40, 12), (100, 40)])
+@pytest.mark.parametrize("size", [(40, 12), (100, 40), (1, 1), (2, 3), (3, 20), (9, 4), (60, 1)])
 @pytest.mark.parametrize(
     "pane", [RowList, Transcript, DetailView, CallList, OutputView, SteerQueue, StatusLine, Composer]
 )

@@ -220,6 +220,9 @@ class RowList(LineView):
         return strip
 
     def _strip(self, position: int) -> Strip:
+        if not self._spans:
+            # Too narrow for any column.
+            return Strip.blank(self._width, self._base)
         cells = self._row(position)
         texts = {column.key: text for column, text in self._texts(cells, self._width)}
         look = self.look
