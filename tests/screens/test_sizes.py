@@ -53,3 +53,20 @@ async def test_a_terminal_that_is_too_small_says_so_and_what_is_needed(stage: St
         await view.pilot.resize_terminal(80, 24)
         await view.until(lambda: not message.display)
         await view.opened_and_paused()
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["f1", "f3", "f4", "alt+w", "ctrl+o", "alt+u", "alt+d", "ctrl+p", "alt+m", "alt+f", "f12", "f8", "f2"],
+)
+async def test_whatever_lies_on_top_stands_any_size(stage: Stage, key: str):
+    stage.says(reply("hello **there**", bash("echo seen")), reply("end"))
+    async with stage.running() as view:
+        await view.opened_and_paused()
+        await view.press(key)
+        for size in ((20, 5), (1, 1), (3, 30), (59, 2), (112, 24)):
+            await view.pilot.resize_terminal(*size)
+            await view.pilot.pause()
+            assert view.app.size == size
+        await view.press("escape", "escape")
+        await view.until(lambda: view.app.screen is view.debugger)
