@@ -80,8 +80,9 @@ class Masker:
         self._by_first = {}
         for form in self._forms:
             self._by_first.setdefault(form[0], []).append(form)
-        # The head of each is enough, and keeps the pattern small.
-        self._sieve = Sieve.of_words({form[:_SIEVED] for form in self._forms})
+        # Also as they stand in a text of JSON; the head of each is enough, and keeps the pattern small.
+        told = {told for form in self._forms for told in (form, *_in_json(form))}
+        self._sieve = Sieve.of_words({form[:_SIEVED] for form in told})
 
     def also(self, values: Iterable[str]) -> Masker:
         """One that masks these texts beside all that this one does now."""
@@ -267,12 +268,17 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _forms(value: str) -> set[str]:
     """How a value stands in text: as it is, in JSON, in a URL, and as bytes that are read as Latin-1."""
     # Not for whoever only asks for help.
-    import json
     from urllib.parse import quote
 
     as_bytes = value.encode("utf-8", "surrogatepass").decode("latin-1")
-    in_json = (json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
-    return {value, *in_json, quote(value, safe="", errors="replace"), as_bytes}
+    return {value, *_in_json(value), quote(value, safe="", errors="replace"), as_bytes}
+
+
+def _in_json(value: str) -> set[str]:
+    """How a value stands in a text of JSON, with other letters than ASCII as they are and escaped."""
+    import json
+
+    return {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
 
 
 MASKER = Masker()

@@ -165,8 +165,10 @@ def test_what_several_processes_cannot_run_is_refused(
 ) -> None:
     rows = write_rows(tmp_path, {"user_prompt": "a"})
     model = write_script(tmp_path, submit("7"))
-    code, _, err = run(tmp_path, str(rows), "--model", model, *words)
+    code, _, err = run(tmp_path, str(rows), "--model", model, "--out", "out", *words)
     assert (code, problem in err) == (2, True), err
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "e").exists()
 
 
 def test_another_run_is_not_mixed_in(tmp_path: Path, slow: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, aclosing, nullcontext
 
 from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account
@@ -50,8 +50,10 @@ class LocalExecutor:
     async def _run(self, account: Account, task: Task) -> None:
         """A session from its start to its end, with nobody who must press a key."""
         labels = {**self._labels, "rollout": account.job.rollout} if self._labels else {}
+        # One that has to wait for a program of the user's must not keep the others waiting.
+        place = self._starting if self._launcher.starts_alone else nullcontext()
         async with AsyncExitStack() as stack:
-            async with self._starting:
+            async with place:
                 session = await self._launcher.open(task, mode="run", patient=False, labels=labels)
                 if self._opened is None:
                     stack.callback(session.dissolve)

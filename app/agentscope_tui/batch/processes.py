@@ -36,7 +36,8 @@ _MAIN = "from agentscope_tui.batch.worker_process import main; main()"
 
 def processes_for(concurrency: int) -> int:
     """How many processes are worth it for so many sessions at a time: at most one for each core."""
-    return max(1, min(len(os.sched_getaffinity(0)), concurrency // AT_LEAST))
+    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(mine, concurrency // AT_LEAST))
 
 
 def undivided_because(config: Config, launcher: Launcher) -> str:
@@ -58,7 +59,11 @@ def setup_of(config: Config, launcher: Launcher, labels: Mapping[str, object]) -
 
 
 class CannotStart(UserError):
-    """A process ended before it was ready: others would too."""
+    """A process could not be started, or ended before it was ready: others would too."""
+
+
+class ProcessDied(Exception):
+    """A process ended while it ran sessions; says how."""
 
 
 class ProcessExecutor:
@@ -67,26 +72,46 @@ class ProcessExecutor:
     def __init__(self, setup: Setup, processes: int) -> None:
         self._setup = setup
         self._processes = [_Process(setup) for _ in range(processes)]
+        self._alone = asyncio.Semaphore(processes)
 
     async def run(self, account: Account) -> RolloutResult:
         task = account.job.task
         if isinstance(task, RowError):
             return account.result(error=task.reason)
-        for _ in range(MOST_TRIES):
-            place = min(range(len(self._processes)), key=lambda place: self._processes[place].load)
-            process = self._processes[place]
+        try:
+            for _ in range(MOST_TRIES - 1):
+                try:
+                    return await self._run(account)
+                except ProcessDied as death:
+                    log.warning("a process of the run %s while it ran row %d", death, task.index)
+                    account.reset()
+            return await self._run_alone(account)
+        except ProcessDied as death:
+            reason = f"the processes that ran it ended, {MOST_TRIES} times: the last {death}"
+            return account.result(error=reason)
+        except CannotStart as error:
+            account.code = NO_PROCESS
+            return account.result(error=str(error))
+
+    async def _run(self, account: Account) -> RolloutResult:
+        """Run it where least runs."""
+        place = min(range(len(self._processes)), key=lambda place: self._processes[place].load)
+        process = self._processes[place]
+        try:
+            return await process.run(account)
+        except ProcessDied:
+            if self._processes[place] is process:
+                self._processes[place] = _Process(self._setup)
+            raise
+
+    async def _run_alone(self, account: Account) -> RolloutResult:
+        """Run it in a process of its own, so that the rows that ran beside one that kills it do not fail."""
+        async with self._alone:
+            process = _Process(self._setup)
             try:
                 return await process.run(account)
-            except CannotStart as error:
-                account.code = NO_PROCESS
-                return account.result(error=str(error))
-            except EOFError:
-                reason = await process.ending()
-                log.warning("a process %s while it ran row %d", reason, task.index)
-                if self._processes[place] is process:
-                    self._processes[place] = _Process(self._setup)
-                account.reset()
-        return account.result(error=f"the processes that ran it ended, {MOST_TRIES} times: the last {reason}")
+            finally:
+                await process.aclose()
 
     async def aclose(self) -> None:
         await asyncio.gather(*(process.aclose() for process in self._processes))
@@ -116,11 +141,14 @@ class _Process:
 
         Raises:
             CannotStart: the process did not come up.
-            EOFError: it ended.
+            ProcessDied: it ended.
         """
         self.load += 1
         try:
             return await self._run(account)
+        except EOFError:
+            started = await self._started()
+            raise ProcessDied(ending_of(await started.child.wait())) from None
         finally:
             self.load -= 1
 
@@ -136,17 +164,16 @@ class _Process:
         except asyncio.CancelledError:
             started.told.send(End(number))
             await asyncio.wait([ended], timeout=_END_SECONDS)
-            if ended.done() and ended.exception() is None:
-                account.learn(ended.result().known)
-            raise
+            if not ended.done() or ended.exception() is not None:
+                raise
+            reply = ended.result()
+            account.learn(reply.known)
+            if reply.result is None:
+                raise
         finally:
             del self._waiting[number]
         assert reply.result is not None, "a job ends without one only when it is told to end"
         return reply.result
-
-    async def ending(self) -> str:
-        """How it ended, in words."""
-        return ending_of(await (await self._started()).child.wait())
 
     async def aclose(self) -> None:
         """End what runs in it, and it."""
@@ -155,6 +182,7 @@ class _Process:
         try:
             child, told, reading = await self._started()
         except CannotStart:
+            # Whoever was to run in it was told.
             return
         told.close()
         try:
@@ -174,7 +202,7 @@ class _Process:
 
     async def _start(self) -> _Started:
         ours, theirs = socket.socketpair()
-        with theirs:
+        try:
             # ctrl+c is not for it: the run's own process says what is to end. Nothing is imported from the
             # working folder, which may be a stranger's.
             child = await asyncio.create_subprocess_exec(
@@ -184,6 +212,12 @@ class _Process:
                 pass_fds=[theirs.fileno()],
                 process_group=0,
             )
+        except OSError as error:
+            ours.close()
+            text = f"a process of the run cannot be started: {error.strerror} (--engine local:1 needs none)"
+            raise CannotStart(text) from error
+        finally:
+            theirs.close()
         told = Pickled(*await asyncio.open_connection(sock=ours))
         told.send(self._setup)
         try:

@@ -62,6 +62,7 @@ async def _run_and_close(config: Config, launcher: Launcher, dataset: Dataset, o
 
 async def _run(config: Config, launcher: Launcher, dataset: Dataset, options: RunOptions) -> int:
     await _refuse_unconfined(launcher)
+    _check_processes(config, launcher, options)
     if guesses := dataset.columns.guesses:
         print(f"agentscope: columns: {printable(guesses)}", file=sys.stderr)
     rows = selected(dataset, options.rows, lambda: _scan(dataset))
@@ -72,7 +73,7 @@ async def _run(config: Config, launcher: Launcher, dataset: Dataset, options: Ru
         progress = Progress(len(keys), results.values())
         labels = {} if folder is None else {"run": folder.info.name}
         executor = await _executor(
-            config, launcher, options, min(options.concurrency, len(due)), watchers, labels
+            config, launcher, options, max(1, min(options.concurrency, len(due))), watchers, labels
         )
         display = RunDisplay(progress, options)
 
@@ -111,8 +112,8 @@ async def _executor(
     """What runs so many sessions at a time: this process, several, or a cluster."""
     engine, _, where = options.engine.partition(":")
     if engine == "local":
-        processes = _processes(config, launcher, int(where or 0), concurrency, bool(watchers))
-        if processes == 1:
+        processes = int(where) if where else processes_for(concurrency)
+        if processes == 1 or _whole(config, launcher, options):
             return LocalExecutor(launcher, watchers=watchers, labels=labels)
         return ProcessExecutor(setup_of(config, launcher, labels), processes)
     from agentscope_tui.batch import ray_engine
@@ -129,12 +130,17 @@ async def _executor(
     )
 
 
-def _processes(config: Config, launcher: Launcher, asked: int, concurrency: int, watched: bool) -> int:
-    """How many processes share the sessions; `asked` 0: as many as are worth it."""
-    whole = "what happens in them is told here" if watched else undivided_because(config, launcher)
-    if asked > 1 and whole:
-        raise UsageError(f"--engine local:{asked}: only one process can run these sessions: {whole}")
-    return 1 if whole else asked or processes_for(concurrency)
+def _check_processes(config: Config, launcher: Launcher, options: RunOptions) -> None:
+    """Refuse several processes where only one can run the sessions, before anything is written."""
+    engine, _, asked = options.engine.partition(":")
+    if engine == "local" and asked not in ("", "1") and (whole := _whole(config, launcher, options)):
+        raise UsageError(f"--engine {options.engine}: only one process can run these sessions: {whole}")
+
+
+def _whole(config: Config, launcher: Launcher, options: RunOptions) -> str:
+    """Why the sessions stay in one process; empty: several can share them."""
+    watched = options.transcript or options.events is not None
+    return "what happens in them is told here" if watched else undivided_because(config, launcher)
 
 
 def _scan(dataset: Dataset) -> None:

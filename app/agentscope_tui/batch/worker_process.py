@@ -9,10 +9,12 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,39 +87,56 @@ class _Process:
             sessions=setup.sessions,
         )
         self._executor = LocalExecutor(self._launcher, labels=setup.labels)
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._running: dict[int, asyncio.Task[RolloutResult]] = {}
+        self._ending: set[int] = set()
 
     async def work(self) -> None:
         try:
             while True:
                 match await self._told.receive():
                     case Run(number, job):
-                        name = f"rollout {job.key[0]}.{job.key[1]}"
-                        self._running[number] = asyncio.create_task(self._run(number, job), name=name)
+                        self._start(number, job)
                     case End(number) if number in self._running:
-                        self._running[number].cancel()
+                        self._end(number)
         except EOFError:
             running = tuple(self._running.values())
-            for task in running:
-                task.cancel()
+            for number in (*self._running,):
+                self._end(number)
             await asyncio.gather(*running, return_exceptions=True)
         finally:
             await self._launcher.aclose()
 
-    async def _run(self, number: int, job: Job) -> None:
-        account, result = Account(job), None
-        try:
-            result = await self._executor.run(account)
-        except Exception as error:
-            log.exception("row %d could not be run", job.task.index)
-            result = account.failure(error)
-        finally:
-            del self._running[number]
-            self._told.send(Ended(number, result, {} if result else account.known))
+    def _start(self, number: int, job: Job) -> None:
+        account = Account(job)
+        name = f"rollout {job.key[0]}.{job.key[1]}"
+        task = self._running[number] = asyncio.create_task(self._executor.run(account), name=name)
+        # Also of one that is ended before its first step.
+        task.add_done_callback(partial(self._ended, number, account))
+
+    def _end(self, number: int) -> None:
+        # A session that is being ended is not to be disturbed at that.
+        if number not in self._ending:
+            self._ending.add(number)
+            self._running[number].cancel()
+
+    def _ended(self, number: int, account: Account, task: asyncio.Task[RolloutResult]) -> None:
+        del self._running[number]
+        self._ending.discard(number)
+        result: RolloutResult | None = None
+        if not task.cancelled():
+            error = task.exception()
+            if isinstance(error, Exception):
+                log.error("row %d could not be run", account.job.task.index, exc_info=error)
+                result = account.failure(error)
+            else:
+                result = task.result()
+        self._told.send(Ended(number, result, {} if result else account.known))
 
 
 async def _main(descriptor: int) -> None:
     os.set_inheritable(descriptor, False)
+    # Whoever means all processes of the run: its own process says what is to end.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, lambda: None)
     told = Pickled(*await asyncio.open_connection(sock=socket.socket(fileno=descriptor)))
     try:
         setup: Setup = await told.receive()

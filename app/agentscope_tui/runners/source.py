@@ -183,6 +183,11 @@ class RunnerSource:
         )
 
     @property
+    def is_builtin(self) -> bool:
+        """Whether the agent is our own loop."""
+        return self._address is None and not self.starts_process
+
+    @property
     def starts_process(self) -> bool:
         """Whether the agent is a process that we start."""
         return self.runs_program or bool(self._argv)

@@ -1,4 +1,4 @@
-"""Keeping what the scratch folder holds as each model call is made: in a thread, while the model answers.
+"""Keeping what the scratch folder holds as each model call is made, while the model answers.
 
 Tools are at rest then, since the agent has no answer yet that could call one.
 """
@@ -15,7 +15,7 @@ from agentscope_tui.events import AgentNote, Event
 from agentscope_tui.session.tasks import nothing_to_do
 from agentscope_tui.store.folders import SessionFolder
 from agentscope_tui.store.snapshots import Snapshot, Snapshots
-from agentscope_tui.store.together import off_the_loop
+from agentscope_tui.store.together import is_small, off_the_loop
 from agentscope_tui.waiting import ended
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class KeptFiles:
         self._snapshots = Snapshots(folder.snapshots)
         self._publish = publish
         self._wanted = wanted
-        self._told = False
+        self._told = self._closed = False
         self._taking: asyncio.Task[None] | None = None
 
     def keep(self, call: int) -> asyncio.Future[None]:
@@ -47,7 +47,8 @@ class KeptFiles:
         if after is not None:
             await ended(after)
         try:
-            snapshot = await off_the_loop(self._snapshots.take, self._files, call)
+            small = is_small(self._files)
+            snapshot = await off_the_loop(self._snapshots.take, self._files, call, small=small)
         except UserError as error:
             self._tell(str(error))
         except OSError as error:
@@ -61,7 +62,8 @@ class KeptFiles:
             self._tell_left_out(snapshot)
 
     def close(self) -> None:
-        """Nothing is kept any more."""
+        """Nothing is kept any more, and nothing is told."""
+        self._closed = True
         self._snapshots.stop()
 
     def _tell_left_out(self, snapshot: Snapshot | None) -> None:
@@ -69,7 +71,7 @@ class KeptFiles:
             self._tell(f"{snapshot.left_out} of them cannot be read")
 
     def _tell(self, reason: str) -> None:
-        if not self._told:
+        if not (self._told or self._closed):
             self._told = True
             text = f"{reason}. A fork at a call without them begins with the files of the row."
             self._publish(AgentNote(title="the files are not kept at each call", text=text))

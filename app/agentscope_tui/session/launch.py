@@ -100,7 +100,7 @@ class Launcher:
         self._identity = identity
         self._model_name = model
         state = open_state_dir(config.environ)
-        self._sessions = (sessions_dir(state) if sessions is None else sessions).resolve()
+        self._sessions = sessions_dir(state) if sessions is None else sessions
         self._clock = clock or Clock()
         self._unconfined = False
         self._source = RunnerSource(choice_of(config))
@@ -163,6 +163,11 @@ class Launcher:
     async def aclose(self) -> None:
         """Let no more runners dial in. Sessions close themselves."""
         await self._source.aclose()
+
+    @property
+    def starts_alone(self) -> bool:
+        """Whether its sessions start without waiting for a program of the user's."""
+        return self._source.is_builtin and not (self._settings.tools.python or self._settings.tools.mcp)
 
     def check(self) -> None:
         """Find out at the start what no row could do without: the model's key, the grader's name.
@@ -245,8 +250,9 @@ class Launcher:
             **(goes_on.lineage if goes_on else {}),
         }
         # A row's files may be many: copying them must not hold up the other sessions.
+        small = goes_on is None and not (task.files or task.folder)
         fill = goes_on.files if goes_on else scratch
-        folder = await off_the_loop(make_folder, self._sessions, session_id, meta, fill)
+        folder = await off_the_loop(make_folder, self._sessions, session_id, meta, fill, small=small)
         tools = local_tools(self._config, sandbox, folder.files)
         bus, recorder = recorded_bus(folder.path, session_id, self._clock)
         runner_log = RunnerLog(bus.publish)

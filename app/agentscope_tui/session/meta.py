@@ -42,9 +42,8 @@ def kept_facts(task: Task, config: Config) -> dict[str, Any]:
         },
         "settings": _unmasked(config.chosen_tree()),
     }
-    told = json.dumps(facts, default=str)
-    plain: dict[str, Any] = json.loads(told)
-    return MASKER.masked(plain) if MASKER.may_change(told) else plain
+    plain: dict[str, Any] = MASKER.masked(json.loads(json.dumps(facts, default=str)))
+    return plain
 
 
 def _unmasked(settings: Mapping[str, Any]) -> dict[str, Any]:

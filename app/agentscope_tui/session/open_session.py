@@ -35,6 +35,7 @@ class OpenSession:
         self._kept_files = kept_files
         self._replay = replay
         self._replaying: asyncio.Task[None] | None = None
+        self._closed = False
 
     @property
     def bus(self) -> EventBus:
@@ -67,11 +68,14 @@ class OpenSession:
             await asyncio.wait([self._replaying])
         self._kept_files.close()
         await self.recorder.aclose()
+        self._closed = True
 
     def dissolve(self) -> None:
         """Take it apart once it is closed; nothing of it may be used any more.
 
         Its parts refer to each other in circles: many sessions would keep the garbage collector busy.
         """
-        for part in (self.bus, self.session, self.recorder, self):
-            vars(part).clear()
+        # Whoever was cancelled as it was being closed leaves it to its own tasks, which go on.
+        if self._closed:
+            for part in (self.bus, self.session, self.recorder, self):
+                vars(part).clear()

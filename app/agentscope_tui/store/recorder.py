@@ -1,4 +1,4 @@
-"""The recorder: a session's events as append-only JSON lines, written in batches off the loop.
+"""The recorder: a session's events as append-only JSON lines, written in batches (`store.together`).
 
 A batch is on disk (not synced) within 100 ms; `flush` writes at once. When writing fails the session goes
 on: the loss is told once, the events are kept in memory, up to a bound, and writing is tried again. A

@@ -2,36 +2,57 @@
 
 To wake a thread costs more than to write a few lines: small pieces of many sessions are done together; while
 the thread is at one round, those of the next gather. Where nobody looks at a screen, and hundreds of sessions
-keep the loop busy, all of it is done in the loop: there a thread takes more time than it gives.
+keep the loop busy, small pieces are done in the loop: there a thread takes more time than it gives.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import TypeVar, TypeVarTuple, Unpack
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
-P = ParamSpec("P")
+Given = TypeVarTuple("Given")
 Work = Callable[[], object]
+
+_FEW = 16
+_LITTLE = 64 * 1024
+"""Files, and bytes, that are read or written in the time that a thread takes to wake."""
 
 _threads = True
 
 
 def stay_in_the_loop() -> None:
-    """From now on do the work on files of this process in its event loop."""
+    """From now on do small pieces of work on files in this process's event loop."""
     global _threads
     _threads = False
 
 
-async def off_the_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do this, which may take long, in a thread of its own.
+async def off_the_loop(work: Callable[[Unpack[Given]], T], *given: *Given, small: bool) -> T:
+    """Do this in a thread of its own; it may take long unless it is `small`.
 
     Raises:
         Exception: what `work` raised.
     """
-    return await asyncio.to_thread(work, *args, **kwargs) if _threads else work(*args, **kwargs)
+    return work(*given) if small and not _threads else await asyncio.to_thread(work, *given)
+
+
+def is_small(folder: Path) -> bool:
+    """Whether a folder holds few files, small ones, and no other folder."""
+    size = count = 0
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                count += 1
+                size += entry.stat(follow_symlinks=False).st_size
+                if count > _FEW or size > _LITTLE or entry.is_dir(follow_symlinks=False):
+                    return False
+    except OSError:
+        return False
+    return True
 
 
 _rounds: WeakKeyDictionary[asyncio.AbstractEventLoop, _Rounds] = WeakKeyDictionary()

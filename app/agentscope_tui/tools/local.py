@@ -52,8 +52,8 @@ class LocalTools:
         limits: CommandLimits = NO_LIMITS,
         offered: Collection[str] = declarations.NAMES,
     ):
-        """`workdir` has no links in it; `offered` are the names of those that the agent gets."""
-        self.workdir = workdir
+        """`offered` are the names of those that the agent gets."""
+        self.workdir = workdir.resolve()
         self._sandbox = sandbox
         self._timeout = bash_timeout
         self._cap = result_cap

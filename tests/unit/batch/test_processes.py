@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import os
 import pickle
@@ -18,6 +19,7 @@ import pytest
 from agentscope_tui.batch import processes
 from agentscope_tui.batch.batch import MOST_TRIES
 from agentscope_tui.batch.local import LocalExecutor
+from agentscope_tui.batch.pickled import Pickled
 from agentscope_tui.batch.processes import ProcessExecutor, processes_for, setup_of, undivided_because
 from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account, Job
@@ -48,23 +50,30 @@ class Divided(Rows):
         folders = [folder for folder in sessions.iterdir() if (folder / "events.jsonl").exists()]
         return sorted(map(read_session, folders), key=lambda past: past.meta["row"])
 
+    def at_work(self, row: int | None = None) -> list[Path]:
+        """The folders of the sessions, of one row or of all, whose tools have begun; the newest last."""
+        name = "*" if row is None else f"*-row{row}-*"
+        made = self.launcher.sessions.glob(f"{name}/files/made.txt")
+        return [file.parent.parent for file in sorted(made, key=lambda file: file.stat().st_mtime_ns)]
+
     async def until_tools_run(self, count: int) -> None:
-        """Return once so many tools wait for `go`."""
-        loop = f"while [ ! -e {self.go} ]"
-
-        def run() -> bool:
-            # A shell and what holds it in.
-            return len({line for line in self._tool_folders() if line}) >= count and loop in commands()
-
-        await wait_until(run, f"{count} tools", seconds=SECONDS)
-
-    def _tool_folders(self) -> list[str]:
-        made = self.launcher.sessions.glob("*/files/made.txt")
-        return [str(file.parent) for file in made]
+        """Return once so many tools wait for `go`, or have waited for it."""
+        await wait_until(lambda: len(self.at_work()) >= count, f"{count} tools", seconds=SECONDS)
 
 
 def pid_of(process: Any) -> int:
     return int(process._starting.result().child.pid)
+
+
+def holder_of(file: Path) -> int:
+    """The process that has a file open."""
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if link.readlink() == file:
+                return int(link.parts[2])
+        except OSError:
+            continue
+    raise AssertionError(f"nothing holds {file}")
 
 
 @pytest.fixture
@@ -135,18 +144,83 @@ async def test_the_rows_of_a_process_that_was_killed_are_run_in_another(rig: Div
 
 
 @pytest.mark.timeout(180)
-async def test_a_row_that_kills_each_process_fails_with_that(rig: Divided) -> None:
-    running = asyncio.create_task(rig.batch(1, rig.executor).run())
-    killed: set[int] = set()
+async def test_a_row_that_kills_each_process_fails_and_the_rows_beside_it_do_not(rig: Divided) -> None:
+    running = asyncio.create_task(rig.batch(6, rig.executor).run())
     for count in range(1, MOST_TRIES + 1):
-        await rig.until_tools_run(count)
-        (pid,) = {pid_of(one) for one in rig.executor._processes if one.load} - killed
-        killed.add(pid)
-        os.kill(pid, signal.SIGKILL)
+        await wait_until(lambda count=count: len(rig.at_work(0)) == count, f"try {count}", seconds=SECONDS)
+        os.kill(holder_of(rig.at_work(0)[-1] / "events.jsonl"), signal.SIGKILL)
+    rig.go.write_text("go")
     await asyncio.wait_for(running, SECONDS)
-    (result,) = rig.results
-    assert result.state == "failed"
-    assert result.error == "the processes that ran it ended, 3 times: the last was killed by signal 9"
+    (failed,) = (one for one in rig.results if one.state == "failed")
+    assert failed.row == 0
+    assert failed.error == "the processes that ran it ended, 3 times: the last was killed by signal 9"
+    assert {one.row for one in rig.results if one.state == "done"} == {1, 2, 3, 4, 5}
+
+
+@pytest.mark.timeout(180)
+async def test_a_signal_to_all_processes_leaves_the_end_to_the_run(rig: Divided) -> None:
+    running = asyncio.create_task(rig.batch(2, rig.executor).run())
+    await rig.until_tools_run(2)
+    for pid in rig.pids():
+        os.kill(pid, signal.SIGTERM)
+    rig.go.write_text("go")
+    await asyncio.wait_for(running, SECONDS)
+    assert [one.state for one in rig.results] == ["done", "done"]
+
+
+@pytest.mark.timeout(180)
+async def test_a_job_that_is_ended_as_it_is_sent_is_answered(rig: Divided) -> None:
+    rig.go.write_text("go")
+    await asyncio.wait_for(rig.batch(2, rig.executor).run(), SECONDS)
+    began = asyncio.get_running_loop().time()
+    jobs = [asyncio.create_task(rig.executor.run(Account(Job(Task(0, 1, "task 0"))))) for _ in range(4)]
+    await asyncio.sleep(0)
+    for job in jobs:
+        job.cancel()
+    await asyncio.wait(jobs)
+    assert all(job.cancelled() for job in jobs)
+    assert asyncio.get_running_loop().time() - began < processes._END_SECONDS / 2
+
+
+@pytest.mark.timeout(180)
+async def test_a_result_that_crosses_with_the_end_counts(
+    rig: Divided, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = asyncio.create_task(rig.executor.run(Account(Job(Task(2, 3, "task 2", ground_truth="2")))))
+    await rig.until_tools_run(1)
+    monkeypatch.setattr(Pickled, "send", lambda told, message: rig.go.write_text("go"))
+    running.cancel()
+    result = await asyncio.wait_for(running, SECONDS)
+    assert (result.state, result.reward) == ("done", 1.0)
+    monkeypatch.undo()
+
+
+async def test_no_room_for_a_process_stops_the_run(rig: Divided, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def none(*words: str, **options: object) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", none)
+    batch = rig.batch(6, rig.executor)
+    await asyncio.wait_for(batch.run(), SECONDS)
+    assert batch.fatal
+    assert batch.stopped_by.startswith("a process of the run cannot be started: Resource temporarily unavail")
+    await rig.executor.aclose()
+
+
+@pytest.mark.timeout(180)
+async def test_a_session_whose_end_is_disturbed_is_recorded_to_its_end(rig: Divided) -> None:
+    executor = LocalExecutor(rig.launcher)
+    running = asyncio.create_task(executor.run(Account(Job(Task(0, 1, "task 0")))))
+    await rig.until_tools_run(1)
+    running.cancel()
+    await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.wait([running])
+
+    def ended() -> bool:
+        return rig.recorded()[0].events[-1].kind == "session_ended"
+
+    await wait_until(ended, "the end", seconds=SECONDS)
 
 
 @pytest.mark.timeout(180)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from test_secret_masking import KEYS, PIECES
 
-from agentscope_tui.events import ExtraKept, LlmRequestSent, ToolCallStarted, ToolOutput
+from agentscope_tui.events import AgentNote, ExtraKept, LlmRequestSent, ToolCallStarted, ToolOutput
 from agentscope_tui.masked_events import _masked_model, masked_event
-from agentscope_tui.secrets import MAX_DEPTH, Masker
+from agentscope_tui.secrets import MASK, MAX_DEPTH, SHORTEST, Masker
 
 VALUES = ["abcdefgh", 'quo"ted\\value\n', "\u00fcml\u00e4ut-\u2028-secret", "tab\tbed-secret"]
 AROUND = ["", "\n", "\t", "\x01", "\x1b[31m", '"', "\\", "\u00e9", "=", " "]
@@ -40,6 +43,29 @@ def test_a_secret_is_found_whatever_stands_around_it(before: str, after: str) ->
 def test_whatever_is_made_of_pieces_of_secrets(parts: list[str], around: list[str]) -> None:
     text = "".join(part + around[place % len(around)] for place, part in enumerate(parts))
     assert same(ExtraKept(about=text, data={"x": [text, {"y": text[::-1]}]}))
+
+
+TOLD: list[Callable[[str], str]] = [
+    str,
+    json.dumps,
+    lambda secret: json.dumps({"key": secret}, ensure_ascii=False),
+    lambda secret: secret.encode().decode("latin-1"),
+    quote,
+]
+"""How a secret may stand in a text."""
+
+
+@given(st.text(alphabet='a"\\\n\té–x', min_size=8, max_size=40), st.sampled_from(TOLD), st.booleans())
+@example('pa"ss"word-very-long', json.dumps, False)
+@example("a line\nand more of a key", TOLD[2], True)
+@example("schlüssel-und-schloß", json.dumps, True)
+def test_whatever_a_secret_consists_of(secret: str, told: Callable[[str], str], twice: bool) -> None:
+    text = f"it is {told(secret)}, as I said"
+    masker = Masker([secret])
+    event = AgentNote(text=json.dumps([text]) if twice else text)
+    assert masked_event(event, masker).text == masker.mask(event.text)
+    if len(secret.strip()) >= SHORTEST and not twice:
+        assert MASK in masker.mask(text)
 
 
 def test_what_json_cannot_tell_is_looked_at_text_by_text() -> None:
