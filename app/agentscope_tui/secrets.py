@@ -188,7 +188,7 @@ class MaskedStream:
 
     def rest(self) -> str:
         """What was held back; the text has ended."""
-        return self._told("", last=True)
+        return self._told("", last=True) if self._held else ""
 
     def _told(self, piece: str, *, last: bool) -> str:
         start = len(self._before)

@@ -28,7 +28,7 @@ from agentscope_tui.session.kept_files import KeptFiles
 from agentscope_tui.session.limits import Limits
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.session import Session
-from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
+from agentscope_tui.session.settings import ModelSettings, SessionSettings
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.folders import JUDGE_OF, make_folder
 from agentscope_tui.store.recorded_bus import recorded_bus
@@ -113,12 +113,9 @@ class ModelJudge:
         session = Session(
             SessionSettings(
                 system=system,
-                model=ModelSettings(
-                    max_output_tokens=settings.model.max_output_tokens,
+                model=replace(
+                    ModelSettings.of(self._config),
                     temperature=settings.grading.judge_temperature,
-                    prices={
-                        name: Price(**price.model_dump()) for name, price in settings.model.prices.items()
-                    },
                     set_by_user=frozenset({"temperature"}),
                 ),
                 limits=Limits(calls=_CALLS),

@@ -38,7 +38,7 @@ from agentscope_tui.session.forking import Fork
 from agentscope_tui.session.graders import check_grader, named_grader, scorer_of
 from agentscope_tui.session.kept_files import KeptFiles
 from agentscope_tui.session.limits import Limits
-from agentscope_tui.session.meta import kept_facts
+from agentscope_tui.session.meta import kept_facts, kept_tree
 from agentscope_tui.session.offering import check_tools, local_tools, offered_tools
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.replaying import Replay
@@ -46,7 +46,7 @@ from agentscope_tui.session.rerun import Rerun
 from agentscope_tui.session.reward import AnswerGrader
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
-from agentscope_tui.session.settings import ModelSettings, Price, SessionSettings
+from agentscope_tui.session.settings import ModelSettings, SessionSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
 from agentscope_tui.store.recorded_bus import recorded_bus
 from agentscope_tui.store.scratch import seed_of
@@ -103,6 +103,10 @@ class Launcher:
         self._sessions = sessions_dir(state) if sessions is None else sessions
         self._clock = clock or Clock()
         self._unconfined = False
+        # Each of thousands of sessions has them.
+        self._model_settings = ModelSettings.of(config)
+        self._limits = Limits(**self._settings.limits.model_dump())
+        self._kept = kept_tree(config)
         self._source = RunnerSource(choice_of(config))
         self._profiles = load_profiles(
             runner_profiles(), named=self._settings.runner.profile, patience=self._settings.runner.patience
@@ -245,7 +249,7 @@ class Launcher:
             "row": task.index,
             "runner": self._source.name,
             "model": name,
-            **kept_facts(task, self._config),
+            **kept_facts(task, self._config, self._kept),
             **(labels or {}),
             **(goes_on.lineage if goes_on else {}),
         }
@@ -347,17 +351,8 @@ class Launcher:
             start_timeout=settings.runner.start_timeout,
             ping_every=settings.runner.ping_every,
             ping_timeout=settings.runner.ping_timeout,
-            model=ModelSettings(
-                max_output_tokens=settings.model.max_output_tokens,
-                temperature=settings.model.temperature,
-                prices={name: Price(**price.model_dump()) for name, price in settings.model.prices.items()},
-                set_by_user=frozenset(
-                    name
-                    for name in ("temperature", "max_output_tokens")
-                    if self._config.origin(f"model.{name}") != DEFAULT
-                ),
-            ),
-            limits=Limits(**settings.limits.model_dump()),
+            model=self._model_settings,
+            limits=self._limits,
             conversation_scope=settings.session.conversation_scope,
             context_window=settings.model.context_window,
             undelivered_steers=settings.session.undelivered_steers,

@@ -28,8 +28,13 @@ _OF_FILES = ("scripted", "replay")
 """Models that are named by a path."""
 
 
-def kept_facts(task: Task, config: Config) -> dict[str, Any]:
-    """What is kept of a task and of the settings."""
+def kept_tree(config: Config) -> dict[str, Any]:
+    """What is kept of the settings, nested as in a settings file."""
+    return _unmasked(config.chosen_tree())
+
+
+def kept_facts(task: Task, config: Config, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a task, and of the `settings` as `kept_tree` gives them."""
     facts = {
         "cwd": str(config.cwd),
         "task": {
@@ -40,7 +45,7 @@ def kept_facts(task: Task, config: Config) -> dict[str, Any]:
             "grader": _of_row(config.graders_of(task.grader), task.grader),
             "row": task.row,
         },
-        "settings": _unmasked(config.chosen_tree()),
+        "settings": settings,
     }
     plain: dict[str, Any] = MASKER.masked(json.loads(json.dumps(facts, default=str)))
     return plain
