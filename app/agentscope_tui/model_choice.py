@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentscope_tui.config import Config
+from agentscope_tui.config import DEFAULT, Config
 from agentscope_tui.errors import UsageError
 from agentscope_tui.models.asked import AskedModel, follows_agent
 from agentscope_tui.models.chat import Model
@@ -14,6 +14,7 @@ from agentscope_tui.models.factory import LocalChoice, ModelOptions, model_opene
 from agentscope_tui.models.presets import load_presets
 from agentscope_tui.replay_source import recording_of, replay_model, replays
 from agentscope_tui.secrets import MASKER, SHORTEST, secret_values
+from agentscope_tui.session.settings import ModelSettings, Price
 from agentscope_tui.settings import Settings
 
 
@@ -43,6 +44,19 @@ def check_model(config: Config, name: str) -> None:
             check_model(config, _live(fallback))
     elif not follows_agent(name):
         model_opener(name, **_options(config))
+
+
+def model_settings(config: Config) -> ModelSettings:
+    """What the settings force on every call."""
+    model = config.settings.model
+    return ModelSettings(
+        max_output_tokens=model.max_output_tokens,
+        temperature=model.temperature,
+        prices={name: Price(**price.model_dump()) for name, price in model.prices.items()},
+        set_by_user=frozenset(
+            name for name in ("temperature", "max_output_tokens") if config.origin(f"model.{name}") != DEFAULT
+        ),
+    )
 
 
 def _live(fallback: str) -> str:

@@ -43,7 +43,7 @@ class DoctorHost:
 
     async def send(self, frame: HostFrame) -> None:
         try:
-            await self._channel.send(frame.model_dump(mode="json", exclude_none=True))
+            await self._channel.send(frame)
         except ChannelClosed:
             raise Failed(await self._channel.ending()) from None
 

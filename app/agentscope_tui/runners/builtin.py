@@ -25,7 +25,6 @@ from agentscope_tui.wire.frames import (
     Ping,
     Pong,
     ReqId,
-    RunnerFrame,
     RunnerState,
     SessionStart,
     Shutdown,
@@ -59,7 +58,7 @@ class BuiltinRunner:
     async def run(self) -> None:
         """Serve the session until the host shuts it down or the channel ends."""
         try:
-            await self._send(Hello(name="builtin"))
+            await self._channel.send(Hello(name="builtin"))
             while (data := await self._channel.receive()) is not None:
                 frame = parse_host_frame(data)
                 if isinstance(frame, Shutdown):
@@ -78,7 +77,7 @@ class BuiltinRunner:
         match frame:
             case SessionStart():
                 self._start = frame
-                await self._send(RunnerState(status="idle", turns=0))
+                await self._channel.send(RunnerState(status="idle", turns=0))
             case UserMessage():
                 await self._take(frame)
             case LlmResponse() | ToolResponse():
@@ -88,7 +87,7 @@ class BuiltinRunner:
             case Abort():
                 await self._abort()
             case Ping():
-                await self._send(Pong(nonce=frame.nonce))
+                await self._channel.send(Pong(nonce=frame.nonce))
             case _:
                 assert_never(frame)
 
@@ -119,13 +118,15 @@ class BuiltinRunner:
 
     async def _run_turn(self) -> None:
         try:
-            await self._send(self._state("running"))
+            await self._channel.send(self._state("running"))
             reason = await self._loop()
         except ChannelClosed:
             return
         except Exception as error:
             log.exception("the built-in loop failed")
-            await self._send(EpisodeError(note=f"the built-in loop failed: {type(error).__name__}: {error}"))
+            await self._channel.send(
+                EpisodeError(note=f"the built-in loop failed: {type(error).__name__}: {error}")
+            )
             return
         self._turn = None
         await self._go_idle(reason)
@@ -133,7 +134,7 @@ class BuiltinRunner:
     async def _go_idle(self, reason: str) -> None:
         cleared = [steer.msg_id for steer in self._steers]
         self._steers.clear()
-        await self._send(self._state("idle", reason, cleared))
+        await self._channel.send(self._state("idle", reason, cleared))
 
     async def _loop(self) -> str:
         calls = 0
@@ -195,7 +196,7 @@ class BuiltinRunner:
     async def _ask(self, request: LlmRequest | ToolRequest) -> LlmResponse | ToolResponse:
         future: asyncio.Future[LlmResponse | ToolResponse] = asyncio.get_running_loop().create_future()
         self._waiting[request.req_id] = future
-        await self._send(request)
+        await self._channel.send(request)
         return await future
 
     def _next_id(self) -> str:
@@ -209,9 +210,6 @@ class BuiltinRunner:
             cleared_steers=cleared or None,
             msg_id=self._message_id,
         )
-
-    async def _send(self, frame: RunnerFrame) -> None:
-        await self._channel.send(frame.model_dump(mode="json", exclude_none=True))
 
 
 def unanswered_results(history: list[Message], text: str) -> list[Message]:

@@ -21,10 +21,11 @@ from agentscope_tui.errors import UsageError
 from agentscope_tui.runners.home import Home
 from agentscope_tui.runners.program_run import Ended, ProgramRun
 from agentscope_tui.tools.link import SupervisorLink
-from agentscope_tui.wire.channel import FrameData
 from agentscope_tui.wire.frame_channel import OnLog
 from agentscope_tui.wire.frames import (
     Abort,
+    Frame,
+    FrameData,
     Hello,
     LlmResponse,
     Ping,
@@ -100,7 +101,7 @@ class ProgramChannel:
         await self._link.wait_ready()
         self._put(Hello(name="program"))
 
-    async def send(self, frame: FrameData) -> None:
+    async def send(self, frame: Frame | FrameData) -> None:
         parsed = parse_host_frame(frame)
         match parsed:
             case SessionStart():

@@ -26,8 +26,9 @@ from agentscope_tui.runners.python import agent_command
 from agentscope_tui.runners.token import runner_token
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.waiting import ended
-from agentscope_tui.wire.channel import Channel, FrameData, memory_channel
+from agentscope_tui.wire.channel import Channel, memory_channel
 from agentscope_tui.wire.frame_channel import FrameChannel, OnLog
+from agentscope_tui.wire.frames import Frame, FrameData
 from agentscope_tui.wire.framing import MAX_FRAME, Base64Lines, LengthPrefixed
 from agentscope_tui.wire.sockets import Address, Listener, dialed, parse_address
 
@@ -210,17 +211,17 @@ class BuiltinChannel:
 
     def __init__(self, *, last_tool: str = SUBMIT) -> None:
         """A call of `last_tool` that succeeds ends the turn."""
-        self._ours, theirs = memory_channel()
+        self._ours, theirs = memory_channel(shares=True)
         self._runner = BuiltinRunner(theirs, last_tool=last_tool)
         self._running: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         self._running = asyncio.create_task(self._runner.run(), name="builtin runner")
 
-    async def send(self, frame: FrameData) -> None:
+    async def send(self, frame: Frame | FrameData) -> None:
         await self._ours.send(frame)
 
-    async def receive(self) -> FrameData | None:
+    async def receive(self) -> Frame | FrameData | None:
         return await self._ours.receive()
 
     async def ending(self) -> str:

@@ -20,7 +20,7 @@ from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.grading.grader import GradeInput, GraderError
 from agentscope_tui.grading.rubric import Criterion, Verdict
-from agentscope_tui.model_choice import check_model, model_of
+from agentscope_tui.model_choice import check_model, model_of, model_settings
 from agentscope_tui.models.wire_log import WireFolder
 from agentscope_tui.runners.source import BuiltinChannel
 from agentscope_tui.secrets import MASKER
@@ -28,7 +28,7 @@ from agentscope_tui.session.kept_files import KeptFiles
 from agentscope_tui.session.limits import Limits
 from agentscope_tui.session.open_session import OpenSession
 from agentscope_tui.session.session import Session
-from agentscope_tui.session.settings import ModelSettings, SessionSettings
+from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.session.state import SessionState
 from agentscope_tui.store.folders import JUDGE_OF, make_folder
 from agentscope_tui.store.recorded_bus import recorded_bus
@@ -114,7 +114,7 @@ class ModelJudge:
             SessionSettings(
                 system=system,
                 model=replace(
-                    ModelSettings.of(self._config),
+                    model_settings(self._config),
                     temperature=settings.grading.judge_temperature,
                     set_by_user=frozenset({"temperature"}),
                 ),

@@ -23,7 +23,7 @@ from agentscope_tui.datasets.task import Task
 from agentscope_tui.errors import UsageError
 from agentscope_tui.folders import open_state_dir, sessions_dir
 from agentscope_tui.grading.row_grader import RowGrader
-from agentscope_tui.model_choice import check_model, guarded, model_of
+from agentscope_tui.model_choice import check_model, guarded, model_of, model_settings
 from agentscope_tui.models.asked import AGENT
 from agentscope_tui.models.chat import Model
 from agentscope_tui.models.wire_log import WireFolder
@@ -46,7 +46,7 @@ from agentscope_tui.session.rerun import Rerun
 from agentscope_tui.session.reward import AnswerGrader
 from agentscope_tui.session.runner_log import RunnerLog
 from agentscope_tui.session.session import Session
-from agentscope_tui.session.settings import ModelSettings, SessionSettings
+from agentscope_tui.session.settings import SessionSettings
 from agentscope_tui.store.folders import SessionFolder, make_folder, new_session_id
 from agentscope_tui.store.recorded_bus import recorded_bus
 from agentscope_tui.store.scratch import seed_of
@@ -104,7 +104,7 @@ class Launcher:
         self._clock = clock or Clock()
         self._unconfined = False
         # Each of thousands of sessions has them.
-        self._model_settings = ModelSettings.of(config)
+        self._model_settings = model_settings(config)
         self._limits = Limits(**self._settings.limits.model_dump())
         self._kept = kept_tree(config)
         self._source = RunnerSource(choice_of(config))

@@ -115,7 +115,7 @@ class RunnerLink:
             frame = await self._outbox.get()
             try:
                 if connected:
-                    await self._channel.send(frame.model_dump(mode="json", exclude_none=True))
+                    await self._channel.send(frame)
             except ChannelClosed:
                 connected = False
             except Exception as error:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agentscope_tui.config import DEFAULT, Config
 from agentscope_tui.errors import UsageError
 from agentscope_tui.models.chat import Usage
 from agentscope_tui.runners.profile import Profiles
@@ -48,21 +47,6 @@ class ModelSettings:
     temperature: float | None = 0.7
     prices: Mapping[str, Price] = field(default_factory=dict)
     set_by_user: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, config: Config) -> ModelSettings:
-        """What the user's settings say."""
-        model = config.settings.model
-        return cls(
-            max_output_tokens=model.max_output_tokens,
-            temperature=model.temperature,
-            prices={name: Price(**price.model_dump()) for name, price in model.prices.items()},
-            set_by_user=frozenset(
-                name
-                for name in ("temperature", "max_output_tokens")
-                if config.origin(f"model.{name}") != DEFAULT
-            ),
-        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from agentscope_tui.wire.channel import Channel, ChannelClosed
-from agentscope_tui.wire.frames import FrameError
+from agentscope_tui.wire.frames import FrameError, as_data
 
 Received = SessionMessage | Exception
 
@@ -46,7 +46,7 @@ async def _read(
     async with to_client:
         try:
             while (data := await channel.receive()) is not None:
-                await to_client.send(_message(data))
+                await to_client.send(_message(as_data(data)))
             why = await channel.ending()
         except FrameError as error:
             why = str(error)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any, Protocol
+from typing import Protocol
 
-FrameData = dict[str, Any]
-"""A frame as JSON data, before it is validated."""
+from agentscope_tui.wire.frames import Frame, FrameData, as_data
 
 
 class ChannelClosed(Exception):
@@ -24,15 +23,16 @@ class Channel(Protocol):
             UserError: the other end cannot be reached; says why.
         """
 
-    async def send(self, frame: FrameData) -> None:
-        """Hand one frame over; waits while the other end is far behind.
+    async def send(self, frame: Frame | FrameData) -> None:
+        """Hand one frame over, or its data; waits while the other end is far behind.
 
         Raises:
             ChannelClosed: either end is closed.
         """
 
-    async def receive(self) -> FrameData | None:
-        """The next frame, or None once the other end has closed and all it sent was read."""
+    async def receive(self) -> Frame | FrameData | None:
+        """The next frame as data, or as it is where the other end is ours too; None once that has closed and
+        all it sent was read."""
 
     async def ending(self) -> str:
         """Once `receive` gave None: how the other end ended, in words."""
@@ -46,12 +46,12 @@ class _Pipe:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._frames: deque[FrameData] = deque()
+        self._frames: deque[Frame | FrameData] = deque()
         self._closed = False
         self._waiting: list[asyncio.Future[None]] = []
         """Of those who can do nothing now."""
 
-    async def put(self, frame: FrameData) -> None:
+    async def put(self, frame: Frame | FrameData) -> None:
         while len(self._frames) >= self._size and not self._closed:
             await self._change()
         if self._closed:
@@ -59,7 +59,7 @@ class _Pipe:
         self._frames.append(frame)
         self._wake()
 
-    async def get(self) -> FrameData | None:
+    async def get(self) -> Frame | FrameData | None:
         while not self._frames and not self._closed:
             await self._change()
         frame = self._frames.popleft() if self._frames else None
@@ -85,17 +85,19 @@ class _Pipe:
 class MemoryChannel:
     """One end of a pipe inside this process."""
 
-    def __init__(self, incoming: _Pipe, outgoing: _Pipe) -> None:
+    def __init__(self, incoming: _Pipe, outgoing: _Pipe, *, shares: bool = False) -> None:
+        """`shares`: frames go over as they are, and not as data."""
         self._incoming = incoming
         self._outgoing = outgoing
+        self._shares = shares
 
     async def open(self) -> None:
         """It is open."""
 
-    async def send(self, frame: FrameData) -> None:
-        await self._outgoing.put(frame)
+    async def send(self, frame: Frame | FrameData) -> None:
+        await self._outgoing.put(frame if self._shares else as_data(frame))
 
-    async def receive(self) -> FrameData | None:
+    async def receive(self) -> Frame | FrameData | None:
         return await self._incoming.get()
 
     async def ending(self) -> str:
@@ -106,7 +108,11 @@ class MemoryChannel:
         await self._incoming.close()
 
 
-def memory_channel(size: int = 64) -> tuple[MemoryChannel, MemoryChannel]:
-    """Two connected ends, the host's and the runner's; `size` frames may wait in each direction."""
+def memory_channel(size: int = 64, *, shares: bool = False) -> tuple[MemoryChannel, MemoryChannel]:
+    """Two connected ends, the host's and the runner's; `size` frames may wait in each direction.
+
+    `shares` is for a runner that is ours: what is in its frames is the host's too, and neither changes it.
+    """
     to_runner, to_host = _Pipe(size), _Pipe(size)
-    return MemoryChannel(to_host, to_runner), MemoryChannel(to_runner, to_host)
+    host = MemoryChannel(to_host, to_runner, shares=shares)
+    return host, MemoryChannel(to_runner, to_host, shares=shares)

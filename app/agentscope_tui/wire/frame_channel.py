@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from agentscope_tui.wire.channel import FrameData
+from agentscope_tui.wire.frames import Frame, FrameData, as_data
 from agentscope_tui.wire.framing import Framing
 
 LogStream = Literal["stdout", "stderr"]
@@ -57,8 +57,8 @@ class FrameChannel:
     async def open(self) -> None:
         await self._stream.open()
 
-    async def send(self, frame: FrameData) -> None:
-        await self._stream.write(self._framing.encode(frame))
+    async def send(self, frame: Frame | FrameData) -> None:
+        await self._stream.write(self._framing.encode(as_data(frame)))
 
     async def receive(self) -> FrameData | None:
         """As `Channel.receive`.

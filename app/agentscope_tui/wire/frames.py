@@ -6,22 +6,27 @@ side can be newer than the other.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.wire.arguments import deeper_than
 
+FrameData = dict[str, Any]
+"""A frame as JSON data, before it is validated."""
+
 ReqId = StrictStr | StrictInt
 """The runner's name for a request; its answer has the same."""
 
 
-class _Frame(BaseModel):
+class Frame(BaseModel):
+    """What every frame is."""
+
     model_config = ConfigDict(frozen=True, defer_build=True, extra="ignore")
 
 
-class SessionStart(_Frame):
+class SessionStart(Frame):
     """`row` and `row_index` are ours: the dataset's row, as JSON data, and its index from 0."""
 
     type: Literal["session_start"] = "session_start"
@@ -39,13 +44,13 @@ class SessionStart(_Frame):
     row_index: int | None = None
 
 
-class UserMessage(_Frame):
+class UserMessage(Frame):
     type: Literal["user_message"] = "user_message"
     msg_id: str
     text: str
 
 
-class LlmResponse(_Frame):
+class LlmResponse(Frame):
     """Either `completion` (an OpenAI chat completion) or `error`."""
 
     type: Literal["llm_response"] = "llm_response"
@@ -54,24 +59,24 @@ class LlmResponse(_Frame):
     error: str | None = None
 
 
-class ToolResponse(_Frame):
+class ToolResponse(Frame):
     type: Literal["tool_response"] = "tool_response"
     req_id: ReqId
     content: str
     is_error: bool = False
 
 
-class Abort(_Frame):
+class Abort(Frame):
     type: Literal["abort"] = "abort"
     reason: str = ""
 
 
-class Ping(_Frame):
+class Ping(Frame):
     type: Literal["ping"] = "ping"
     nonce: str = ""
 
 
-class Shutdown(_Frame):
+class Shutdown(Frame):
     type: Literal["shutdown"] = "shutdown"
 
 
@@ -81,7 +86,7 @@ HostFrame = Annotated[
 ]
 
 
-class Hello(_Frame):
+class Hello(Frame):
     """What the runner is; a runner says more here than is modelled, and that is kept, all but the
     `token` that a runner dialed in with."""
 
@@ -93,7 +98,7 @@ class Hello(_Frame):
     token: Any = Field(default=None, exclude=True, repr=False)
 
 
-class LlmRequest(_Frame):
+class LlmRequest(Frame):
     """Ours: `api`, the kind of provider that the agent believes it talks to, and `commits_after`, the seconds
     after which an error can no longer be told to it as one; None: it always can.
     """
@@ -105,21 +110,21 @@ class LlmRequest(_Frame):
     commits_after: float | None = None
 
 
-class LlmCancel(_Frame):
+class LlmCancel(Frame):
     """Ours: the runner waits no more for the answer to this request, which becomes `interrupted`."""
 
     type: Literal["llm_cancel"] = "llm_cancel"
     req_id: ReqId
 
 
-class ToolRequest(_Frame):
+class ToolRequest(Frame):
     type: Literal["tool_request"] = "tool_request"
     req_id: ReqId
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class ToolReport(_Frame):
+class ToolReport(Frame):
     """Ours: a tool that runs in the agent's own process; `report_id` is the same in all reports of a call.
 
     `started` tells name and arguments, `output` what the tool prints, `finished` its content.
@@ -136,14 +141,14 @@ class ToolReport(_Frame):
     is_error: bool = False
 
 
-class Note(_Frame):
+class Note(Frame):
     """Ours: a remark of the agent, for the transcript."""
 
     type: Literal["note"] = "note"
     text: str
 
 
-class RunnerState(_Frame):
+class RunnerState(Frame):
     """`reason` comes with `idle`: `completed`, `aborted`, `turn_limit` or `error`.
 
     Ours, all with `idle`: `answer`, what the agent itself takes for its answer; `reward`, what it gives that;
@@ -162,19 +167,19 @@ class RunnerState(_Frame):
     detail: str | None = None
 
 
-class Pong(_Frame):
+class Pong(Frame):
     type: Literal["pong"] = "pong"
     nonce: str = ""
 
 
-class EpisodeError(_Frame):
+class EpisodeError(Frame):
     """Fatal: the session fails with `note`."""
 
     type: Literal["episode_error"] = "episode_error"
     note: str = ""
 
 
-class TransportKeepalive(_Frame):
+class TransportKeepalive(Frame):
     type: Literal["transport_keepalive"] = "transport_keepalive"
 
 
@@ -205,12 +210,19 @@ class FrameError(UserError):
     """A frame that is not what its type promises."""
 
 
+def as_data(frame: Frame | FrameData) -> FrameData:
+    """A frame as JSON data, if it is none yet."""
+    return frame.model_dump(mode="json", exclude_none=True) if isinstance(frame, Frame) else frame
+
+
 def parse_runner_frame(data: object) -> RunnerFrame | None:
-    """A runner's frame, or None for a type that this version does not know.
+    """A runner's frame, or None for a type that this version does not know; what is one already is taken.
 
     Raises:
         FrameError: not an object with a `type`, or fields that do not fit; names the first of them.
     """
+    if isinstance(data, Frame):
+        return cast(RunnerFrame, data)
     frame = _parse(_RUNNER, data)
     if frame is not None and deeper_than(MAX_DEPTH, data):
         raise FrameError(f"bad {frame.type} frame: nested too deeply")
@@ -219,7 +231,7 @@ def parse_runner_frame(data: object) -> RunnerFrame | None:
 
 def parse_host_frame(data: object) -> HostFrame | None:
     """A host's frame, as `parse_runner_frame`."""
-    return _parse(_HOST, data)
+    return cast(HostFrame, data) if isinstance(data, Frame) else _parse(_HOST, data)
 
 
 def _parse(adapter: TypeAdapter[T], data: object) -> T | None:

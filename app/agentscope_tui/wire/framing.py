@@ -9,11 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import Any, Protocol
+from typing import Protocol
 
-from agentscope_tui.wire.frames import FrameError
-
-FrameData = dict[str, Any]
+from agentscope_tui.wire.frames import FrameData, FrameError
 
 MAX_FRAME = 64 << 20
 """Bytes of JSON that a frame may have."""

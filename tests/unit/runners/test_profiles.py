@@ -10,6 +10,7 @@ from agentscope_tui.resources import configs_dir
 from agentscope_tui.runners.environment import runner_environment
 from agentscope_tui.runners.profile import load_profiles
 from agentscope_tui.runners.source import RunnerChoice, RunnerSource, read_files
+from agentscope_tui.wire.frames import Hello
 
 SHIPPED = configs_dir() / "runners.yaml"
 
@@ -78,8 +79,7 @@ async def test_the_builtin_loop_is_a_runner_like_any_other() -> None:
     channel = source.channel(lambda stream, line: None)
     await channel.open()
     hello = await asyncio.wait_for(channel.receive(), 10)
-    assert hello is not None
-    assert (source.name, hello["type"], hello["name"]) == ("builtin", "hello", "builtin")
+    assert (source.name, hello) == ("builtin", Hello(name="builtin"))
     await channel.aclose()
     await source.aclose()
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from agentscope_tui.runners.loopback.api import Api
 from agentscope_tui.runners.loopback.server import HOST, LoopbackServer
-from agentscope_tui.wire.channel import Channel, FrameData
-from agentscope_tui.wire.frames import LlmCancel, LlmRequest, LlmResponse
+from agentscope_tui.wire.channel import Channel
+from agentscope_tui.wire.frames import Frame, FrameData, LlmCancel, LlmRequest, LlmResponse, as_data
 
 _WAITING = 64
 """Frames that may wait to be read."""
@@ -61,12 +61,13 @@ class EndpointChannel:
         await self._runner.open()
         self._pump = asyncio.create_task(self._read(), name="runner beside the endpoint")
 
-    async def send(self, frame: FrameData) -> None:
-        waiting = self._waiting.pop(str(frame.get("req_id")), None)
+    async def send(self, frame: Frame | FrameData) -> None:
+        data = as_data(frame)
+        waiting = self._waiting.pop(str(data.get("req_id")), None)
         if waiting is None:
-            await self._runner.send(frame)
+            await self._runner.send(data)
         elif not waiting.done():
-            waiting.set_result(LlmResponse.model_validate(frame))
+            waiting.set_result(LlmResponse.model_validate(data))
 
     async def receive(self) -> FrameData | None:
         frame = await self._frames.get()
@@ -88,7 +89,8 @@ class EndpointChannel:
     async def _read(self) -> None:
         """Pass on what the runner sends, to its end."""
         try:
-            while (frame := await self._runner.receive()) is not None:
+            while (received := await self._runner.receive()) is not None:
+                frame = as_data(received)
                 if frame.get("type") == "state" and frame.get("status") == "idle":
                     # Nobody waits for what the runner asked over HTTP in its turn.
                     for req_id in self._leave_all("the turn has ended"):
