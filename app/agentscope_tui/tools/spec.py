@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -69,10 +68,6 @@ class Toolset(Protocol):
         """End everything that the tools left running. Called once, at the end of the session."""
 
 
-_found_right: Sequence[Mapping[str, Any]] = ()
-"""The declarations that were checked last: thousands of sessions may have the same."""
-
-
 class ToolSpecError(UserError):
     """A bad tool declaration: says which tool (index and name) and why."""
 
@@ -86,9 +81,6 @@ def validate_tools(specs: Sequence[Mapping[str, Any]]) -> None:
     """
     if not isinstance(specs, list | tuple):
         raise ToolSpecError(f"the tools are a list of declarations, not {_kind(specs)}")
-    global _found_right
-    if len(specs) == len(_found_right) and all(map(operator.is_, specs, _found_right)):
-        return
     taken: dict[str, int] = {}
     for index, spec in enumerate(specs):
         declaration, reason = _declaration(spec)
@@ -100,7 +92,6 @@ def validate_tools(specs: Sequence[Mapping[str, Any]]) -> None:
             called = f" ({name!r})" if isinstance(name, str) and name else ""
             raise ToolSpecError(f"tool {index}{called}: {reason}")
         taken[str(name)] = index
-    _found_right = [*specs]
 
 
 def weaknesses(spec: Mapping[str, Any]) -> list[str]:
