@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
@@ -11,8 +10,7 @@ from typing import Protocol
 from agentscope_tui.batch.results import Key, RolloutResult
 from agentscope_tui.batch.rollout import Account, Job
 from agentscope_tui.clock import Clock
-
-log = logging.getLogger(__name__)
+from agentscope_tui.datasets.task import RowError
 
 NO_PROCESS = "no_process"
 """The error of a row for which no process could be started."""
@@ -25,10 +23,10 @@ _WINDOW = 15.0
 
 
 class Executor(Protocol):
-    """Runs rollouts somewhere: in this process, or on other machines."""
+    """Runs rollouts somewhere: in this process, in others, or on other machines."""
 
     async def run(self, account: Account) -> RolloutResult:
-        """Run the account's job to its end. Cancelling this ends its session; it never raises a UserError."""
+        """Run the account's task to its end. Cancelling ends its session; it never raises a UserError."""
 
     async def aclose(self) -> None:
         """Let go of what it holds. Nothing of it runs any more."""
@@ -161,6 +159,8 @@ class Batch:
                 self.interrupt(result.error)
 
     async def _run(self, account: Account) -> RolloutResult:
+        if isinstance(row := account.job.task, RowError):
+            return account.result(error=row.reason)
         key = account.job.key
         self.progress.running[key] = account
         task = asyncio.create_task(self._executor.run(account), name=f"rollout {key[0]}.{key[1]}")
@@ -174,7 +174,6 @@ class Batch:
                 raise
             result = account.result(stopped=True, error=self.stopped_by)
         except Exception as error:
-            log.exception("row %d could not be run", key[0])
             result = account.failure(error)
         finally:
             self._running.discard(task)

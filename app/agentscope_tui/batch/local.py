@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, aclosing, nullcontext
 from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account
 from agentscope_tui.bus import Callback
-from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.session.open_session import OpenSession
@@ -38,23 +37,20 @@ class LocalExecutor:
         self._starting = asyncio.Semaphore(_STARTING)
 
     async def run(self, account: Account) -> RolloutResult:
-        task = account.job.task
-        if isinstance(task, RowError):
-            return account.result(error=task.reason)
         try:
-            await self._run(account, task)
+            await self._run(account)
         except UserError as error:
             return account.result(error=str(error))
         return account.result()
 
-    async def _run(self, account: Account, task: Task) -> None:
+    async def _run(self, account: Account) -> None:
         """A session from its start to its end, with nobody who must press a key."""
         labels = {**self._labels, "rollout": account.job.rollout} if self._labels else {}
         # One that has to wait for a program of the user's must not keep the others waiting.
         place = self._starting if self._launcher.starts_alone else nullcontext()
         async with AsyncExitStack() as stack:
             async with place:
-                session = await self._launcher.open(task, mode="run", patient=False, labels=labels)
+                session = await self._launcher.open(account.task, mode="run", patient=False, labels=labels)
                 if self._opened is None:
                     stack.callback(session.dissolve)
                 await stack.enter_async_context(aclosing(session))

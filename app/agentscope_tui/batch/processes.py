@@ -21,7 +21,6 @@ from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account
 from agentscope_tui.batch.worker_process import End, Ended, Run, Setup
 from agentscope_tui.config import Config
-from agentscope_tui.datasets.task import RowError
 from agentscope_tui.errors import UserError
 from agentscope_tui.models.factory import LOCAL
 from agentscope_tui.session.launch import Launcher
@@ -75,15 +74,12 @@ class ProcessExecutor:
         self._alone = asyncio.Semaphore(processes)
 
     async def run(self, account: Account) -> RolloutResult:
-        task = account.job.task
-        if isinstance(task, RowError):
-            return account.result(error=task.reason)
         try:
             for _ in range(MOST_TRIES - 1):
                 try:
                     return await self._run(account)
                 except ProcessDied as death:
-                    log.warning("a process of the run %s while it ran row %d", death, task.index)
+                    log.warning("a process of the run %s while it ran row %d", death, account.task.index)
                     account.reset()
             return await self._run_alone(account)
         except ProcessDied as death:

@@ -23,7 +23,6 @@ from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account
 from agentscope_tui.bus import Callback
 from agentscope_tui.config import Config
-from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.errors import UserError
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.store.reopen import closing_events
@@ -61,9 +60,6 @@ class RayExecutor:
         self._count = 0
 
     async def run(self, account: Account) -> RolloutResult:
-        task = account.job.task
-        if isinstance(task, RowError):
-            return account.result(error=task.reason)
         from ray.exceptions import RayActorError
 
         for attempt in range(1, MOST_TRIES + 1):
@@ -71,9 +67,9 @@ class RayExecutor:
             worker = self._workers[place]
             self._load[place] += 1
             try:
-                return await self._run_on(worker, account, task)
+                return await self._run_on(worker, account)
             except RayActorError as error:
-                log.warning("a worker died while it ran row %d: %s", task.index, error)
+                log.warning("a worker died while it ran row %d: %s", account.task.index, error)
                 if self._workers[place] is worker:
                     self._workers[place] = self._start()
                 reason = f"the workers that ran it died, {attempt} times"
@@ -95,7 +91,7 @@ class RayExecutor:
         options = {"max_concurrency": self._at_once, "scheduling_strategy": "SPREAD"}
         return ray.remote(Worker).options(**options).remote(self._setup)
 
-    async def _run_on(self, worker: Any, account: Account, task: Task) -> RolloutResult:
+    async def _run_on(self, worker: Any, account: Account) -> RolloutResult:
         """Run it on this worker; what an attempt before told is forgotten.
 
         Raises:
@@ -105,8 +101,8 @@ class RayExecutor:
         self._count += 1
         key = f"{os.getpid()}.{self._count}"
         labels = {**self._labels, "rollout": account.job.rollout}
-        pieces = worker.run.options(num_returns="streaming").remote(key, task, labels)
-        mirror = _Mirror(self, worker, key, account, task)
+        pieces = worker.run.options(num_returns="streaming").remote(key, account.task, labels)
+        mirror = _Mirror(self, worker, key, account)
         taking = asyncio.create_task(mirror.take_all(pieces), name=f"pieces of {key}")
         try:
             await asyncio.shield(taking)
@@ -144,13 +140,12 @@ class RayExecutor:
 class _Mirror:
     """One session elsewhere, as its pieces come."""
 
-    def __init__(self, executor: RayExecutor, worker: Any, key: str, account: Account, task: Task) -> None:
+    def __init__(self, executor: RayExecutor, worker: Any, key: str, account: Account) -> None:
         self.refused = ""
         self._executor = executor
         self._worker = worker
         self._key = key
         self._account = account
-        self._task = task
         self._opened: OpenedElsewhere | None = None
 
     async def take_all(self, pieces: AsyncIterator[Any]) -> None:
@@ -186,7 +181,7 @@ class _Mirror:
             (folder / "meta.json").write_bytes(meta)
         except OSError as error:
             raise UserError(f"cannot write the session to {folder}: {error.strerror}") from error
-        self._opened = OpenedElsewhere(self._task, folder, self._act)
+        self._opened = OpenedElsewhere(self._account.task, folder, self._act)
         self._account.session = folder.name
         self._executor.mirrored(self._opened, self._account)
 

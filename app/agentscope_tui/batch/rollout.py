@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,8 @@ from agentscope_tui.batch.results import Key, RolloutResult
 from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.events import ErrorOccurred, SessionEvent, Submitted
 from agentscope_tui.session.tally import Tally
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,12 @@ class Account:
     tally: Tally = field(default_factory=Tally)
     answer: str | None = None
     code: str = ""
+
+    @property
+    def task(self) -> Task:
+        """The job's task; for a row that is none nothing is run."""
+        assert isinstance(self.job.task, Task)
+        return self.job.task
 
     @property
     def known(self) -> dict[str, Any]:
@@ -59,7 +68,8 @@ class Account:
                 pass
 
     def failure(self, error: Exception) -> RolloutResult:
-        """The result where we failed, and not the agent."""
+        """The result where we failed, and not the agent; the log gets the error."""
+        log.error("row %d could not be run", self.job.task.index, exc_info=error)
         name = type(error).__name__
         return self.result(error=f"agentscope failed: {name}: {error} (see the log file)")
 

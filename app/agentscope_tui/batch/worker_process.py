@@ -32,8 +32,6 @@ log = logging.getLogger(__name__)
 
 _THRESHOLDS = 50_000, 5, 4
 """Of the garbage collector: hundreds of sessions live at a time, and each look at them all takes long."""
-
-
 READY = "ready"
 """What a process says first."""
 
@@ -99,10 +97,9 @@ class _Process:
                     case End(number) if number in self._running:
                         self._end(number)
         except EOFError:
-            running = tuple(self._running.values())
-            for number in (*self._running,):
+            for number in self._running:
                 self._end(number)
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
         finally:
             await self._launcher.aclose()
 
@@ -125,11 +122,7 @@ class _Process:
         result: RolloutResult | None = None
         if not task.cancelled():
             error = task.exception()
-            if isinstance(error, Exception):
-                log.error("row %d could not be run", account.job.task.index, exc_info=error)
-                result = account.failure(error)
-            else:
-                result = task.result()
+            result = account.failure(error) if isinstance(error, Exception) else task.result()
         self._told.send(Ended(number, result, {} if result else account.known))
 
 

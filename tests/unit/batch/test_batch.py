@@ -162,5 +162,8 @@ def test_speed_and_time_left_by_the_clock() -> None:
 
 async def test_a_row_that_is_no_task_fails_with_its_reason() -> None:
     bad = RowError(4, 5, "user_prompt is missing")
-    result = await LocalExecutor(None).run(Account(Job(bad, 2)))  # type: ignore[arg-type]
+    results: list[RolloutResult] = []
+    executor = LocalExecutor(None)  # type: ignore[arg-type]
+    await Batch([Job(bad, 2)], executor, Progress(1), concurrency=1, keep=results.append).run()
+    (result,) = results
     assert (result.key, result.state, result.error) == ((4, 2), "failed", "user_prompt is missing")

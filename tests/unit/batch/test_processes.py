@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from agentscope_tui.batch import processes
-from agentscope_tui.batch.batch import MOST_TRIES
+from agentscope_tui.batch.batch import MOST_TRIES, Batch, Progress
 from agentscope_tui.batch.local import LocalExecutor
 from agentscope_tui.batch.pickled import Pickled
 from agentscope_tui.batch.processes import ProcessExecutor, processes_for, setup_of, undivided_because
@@ -110,7 +110,8 @@ async def test_it_gives_what_one_process_gives(rig: Divided) -> None:
 
 async def test_a_row_that_is_no_task_takes_no_process(rig: Divided) -> None:
     bad = RowError(4, 5, "user_prompt is missing")
-    result = await rig.executor.run(Account(Job(bad)))
+    await Batch([Job(bad)], rig.executor, Progress(1), concurrency=1, keep=rig.results.append).run()
+    (result,) = rig.results
     assert (result.state, result.error, rig.pids()) == ("failed", "user_prompt is missing", [])
 
 
