@@ -16,8 +16,11 @@ async def set_within(event: asyncio.Event, timeout: float | None) -> bool:
     return event.is_set()
 
 
-async def ended(task: asyncio.Task[Any]) -> None:
-    """Return when it has ended, however it did; cancelling this leaves it alone."""
+async def ended(task: asyncio.Task[Any], timeout: float | None = None) -> None:
+    """Return when it has ended, however it did, or after `timeout` seconds.
+
+    Cancelling this leaves it alone.
+    """
     # As `asyncio.wait`, which takes several times as long for a single one.
     waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -27,6 +30,8 @@ async def ended(task: asyncio.Task[Any]) -> None:
 
     task.add_done_callback(tell)
     try:
-        await waiting
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await waiting
     finally:
         task.remove_done_callback(tell)

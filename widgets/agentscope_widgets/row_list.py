@@ -210,7 +210,7 @@ class RowList(LineView):
 
     def render_line(self, y: int) -> Strip:
         position = self.scroll_offset.y + y - 1
-        if y == 0 or position >= self.row_count:
+        if y == 0 or position >= self.row_count or not self._spans:
             return super().render_line(y)
         if position == self.cursor:
             return self._strip(position)
@@ -220,9 +220,6 @@ class RowList(LineView):
         return strip
 
     def _strip(self, position: int) -> Strip:
-        if not self._spans:
-            # Too narrow for any column.
-            return Strip.blank(self._width, self._base)
         cells = self._row(position)
         texts = {column.key: text for column, text in self._texts(cells, self._width)}
         look = self.look

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import Any
 
 from agentscope_tui.errors import UserError
@@ -102,9 +101,7 @@ class RunnerLink:
         self.post(Shutdown())
         sender, self._sender = self._sender, None
         if sender is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(SEND_GRACE):
-                    await ended(sender)
+            await ended(sender, SEND_GRACE)
         await self._channel.aclose()
         await _stop(sender)
 

@@ -112,10 +112,11 @@ class Blobs:
         if os.path.exists(goal):
             return
         other._make_folders()
+        kept = self._found(digest)
         try:
-            os.link(self._found(digest), goal)
+            os.link(kept, goal)
         except OSError:
-            shutil.copyfile(self._found(digest), goal)
+            shutil.copyfile(kept, goal)
 
     def _path(self, digest: str) -> str:
         # Text: there may be very many, and a `Path` takes longer to make than a file to find.
