@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 LimitName = Literal["cpu", "memory", "processes", "open_files", "file_size", "output", "disk"]
 
@@ -65,9 +65,17 @@ def bytes_in_words(count: int) -> str:
     return f"{size:.1f}".removesuffix(".0") + f" {unit}"
 
 
-def folder_size(folder: Path) -> int:
-    """The bytes that a folder takes on disk, links not followed: for a thread, since it may be large."""
-    total = 0
+class FolderUse(NamedTuple):
+    """The bytes that a folder takes on disk, and of the largest of its files that were written lately."""
+
+    size: int
+    written: int
+
+
+def folder_use(folder: Path, since: int = 0) -> FolderUse:
+    """What a folder takes, links not followed; `since`, in ns of the wall clock, says what is lately. For a
+    thread: it may be large."""
+    size = written = 0
     ahead = [str(folder)]
     while ahead:
         try:
@@ -75,7 +83,10 @@ def folder_size(folder: Path) -> int:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         ahead.append(entry.path)
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    facts = entry.stat(follow_symlinks=False)
+                    size += facts.st_blocks * 512
+                    if facts.st_mtime_ns >= since and entry.is_file(follow_symlinks=False):
+                        written = max(written, facts.st_size)
         except OSError:  # gone since the listing, or closed to us: what others wrote is not counted
             continue
-    return total
+    return FolderUse(size, written)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentscope_tui.tools.limits import NO_LIMITS, CommandLimits, LimitName, folder_size
+from agentscope_tui.tools.limits import NO_LIMITS, CommandLimits, LimitName, folder_use
 from agentscope_tui.tools.link import Call, ProcessError, SupervisorLink
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.tools.spec import OnOutput, Stream
 
 _DISK_EVERY = 0.5
 """Seconds between two looks at how much a folder takes."""
+_TICK = 20_000_000
+"""Nanoseconds by which the times of files lag behind the clock, at most."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class ProcessHost:
             if timed_out:
                 await link.end(call)
             await asyncio.gather(*pumps)
+            await watch.look_at_what_is_left()
             value = call.exit.result() if call.exit.done() else -signal.SIGKILL
         except BaseException:
             for pump in pumps:
@@ -92,7 +96,7 @@ class ProcessHost:
             raise
         finally:
             call.release()
-        if value in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
+        if value in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ) and "file_size" not in call.reached:
             call.reached.append("file_size")
         code = value if value >= 0 else None
         return ExitStatus(code, -value if value < 0 else None, timed_out, tuple(call.reached))
@@ -129,11 +133,14 @@ class _Limited:
     def __init__(self, link: SupervisorLink, call: Call, limits: CommandLimits, folder: Path) -> None:
         self._link = link
         self._call = call
+        self._limits = limits
+        self._folder = folder
+        self._began = time.time_ns() - _TICK
         self._left = limits.output
         self._tasks: set[asyncio.Task[None]] = set()
         call.gone.add_done_callback(lambda _: self._close())
         if limits.disk is not None:
-            self._spawn(self._watch_folder(folder, limits.disk))
+            self._spawn(self._watch_folder(limits.disk))
 
     def metered(self, on_output: OnOutput) -> OnOutput:
         """Passes output on, of both streams together, until there is too much of it."""
@@ -150,16 +157,28 @@ class _Limited:
 
         return write
 
+    async def look_at_what_is_left(self) -> None:
+        """The command has ended: it may have been too quick to be seen, and a shell that goes on does not
+        tell that what it started was stopped at a file's size."""
+        disk, file_size = self._limits.disk, self._limits.file_size
+        if disk is None and file_size is None:
+            return
+        use = await asyncio.to_thread(folder_use, self._folder, self._began)
+        if file_size is not None and use.written >= file_size:
+            self._call.reached.append("file_size")
+        if disk is not None and use.written and use.size > disk and "disk" not in self._call.reached:
+            self._call.reached.append("disk")
+
     def _close(self) -> None:
         """Nothing that the command started is left: there is nothing to watch."""
         for task in self._tasks:
             task.cancel()
 
-    async def _watch_folder(self, folder: Path, most: int) -> None:
+    async def _watch_folder(self, most: int) -> None:
         size = 0
         while size <= most:
             await asyncio.sleep(_DISK_EVERY)
-            size = await asyncio.to_thread(folder_size, folder)
+            size = (await asyncio.to_thread(folder_use, self._folder)).size
         self._call.reached.append("disk")
         await self._link.end(self._call)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from agentscope_tui.events import LimitReached, ToolResult
 from agentscope_tui.tools.limits import CommandLimits
 from agentscope_tui.tools.local import LocalTools
 from agentscope_tui.tools.sandbox_probe import find_sandbox
+from agentscope_tui.tools.spec import Stream
 from fakes.engine import FakeModel, says
 from fakes.session_rig import Rig
 
 MIB = 1 << 20
 BIG = "head -c 3000000 /dev/zero >"
+TOO_LARGE = "bash wrote a file of more than 2 MiB"
 MANY_FILES = """
 import time
 files = []
@@ -70,6 +73,51 @@ async def test_the_event_names_the_limit(tmp_path: Path, name: str) -> None:
     (result,) = rig.of(ToolResult)
     assert (result.status, result.is_error) == ("failed", True)
     assert reason.removeprefix("bash ") in result.content
+
+
+@pytest.mark.parametrize(
+    ("command", "limits", "reason"),
+    [
+        (
+            f"{BIG} big | cat; echo on",
+            CommandLimits(file_size=2 * MIB),
+            "bash wrote a file of more than 2 MiB",
+        ),
+        (
+            f"mkdir in; {BIG} in/big; true",
+            CommandLimits(file_size=2 * MIB),
+            "bash wrote a file of more than 2 MiB",
+        ),
+        (f"{BIG} big; true", CommandLimits(disk=2 * MIB), "bash left more than 2 MiB in its folder"),
+    ],
+)
+async def test_a_limit_is_named_also_where_the_shell_goes_on(
+    tmp_path: Path, command: str, limits: CommandLimits, reason: str
+) -> None:
+    rig = await run(tmp_path, command, limits=limits)
+    (limit,) = rig.of(LimitReached)
+    assert limit.reason == reason
+    (result,) = rig.of(ToolResult)
+    assert (result.status, result.is_error) == ("failed", True)
+
+
+async def test_what_was_there_before_is_not_held_against_a_command(tmp_path: Path) -> None:
+    work = tmp_path / "files"
+    work.mkdir()
+    (work / "big").write_bytes(bytes(3 * MIB))
+    os.utime(work / "big", (1, 1))
+    tools = LocalTools(
+        work, sandbox=await find_sandbox("auto"), limits=CommandLimits(file_size=2 * MIB, disk=2 * MIB)
+    )
+    try:
+        outcome = await tools.call("bash", {"command": "ls"}, nowhere)
+    finally:
+        await tools.aclose()
+    assert (outcome.content, outcome.is_error) == ("big", False)
+
+
+async def nowhere(stream: Stream, data: bytes) -> None:
+    """Takes output and shows it to nobody."""
 
 
 async def test_the_event_names_the_time_limit(tmp_path: Path) -> None:
