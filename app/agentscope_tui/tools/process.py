@@ -166,7 +166,9 @@ class _Limited:
         use = await asyncio.to_thread(folder_use, self._folder, self._began)
         if file_size is not None and use.written >= file_size:
             self._call.reached.append("file_size")
-        if disk is not None and use.written and use.size > disk and "disk" not in self._call.reached:
+        # What it left running is looked after until it ends.
+        over = disk is not None and use.written and use.size > disk and self._call.gone.done()
+        if over and "disk" not in self._call.reached:
             self._call.reached.append("disk")
 
     def _close(self) -> None:
