@@ -10,6 +10,8 @@ from typing import Any
 async def set_within(event: asyncio.Event, timeout: float | None) -> bool:
     """Whether it is set before `timeout` seconds are over; returns as soon as it is."""
     # `asyncio.wait_for` would make a task of it.
+    if timeout is None or event.is_set():
+        return await event.wait()
     with suppress(TimeoutError):
         async with asyncio.timeout(timeout):
             await event.wait()
@@ -30,6 +32,9 @@ async def ended(task: asyncio.Task[Any], timeout: float | None = None) -> None:
 
     task.add_done_callback(tell)
     try:
+        if timeout is None:
+            await waiting
+            return
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 await waiting

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from agentscope_tui.models.chat import ChatRequest, Completion, Usage
 
 _CHARACTERS = 4
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def estimate_usage(request: ChatRequest, completion: Completion, *, partial: bool = False) -> Usage:
@@ -29,7 +30,7 @@ def estimate_tokens(value: object) -> int:
 
 def _json_length(values: Sequence[object]) -> int:
     """Characters of them as JSON, without what stands between and around them."""
-    return len(json.dumps(values, ensure_ascii=False, default=str)) - 2 * len(values) if values else 0
+    return len(_JSON.encode(values)) - 2 * len(values) if values else 0
 
 
 def tokens_of(characters: int) -> int:

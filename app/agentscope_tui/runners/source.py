@@ -26,9 +26,8 @@ from agentscope_tui.runners.python import agent_command
 from agentscope_tui.runners.token import runner_token
 from agentscope_tui.tools.sandbox import Sandbox
 from agentscope_tui.waiting import ended
-from agentscope_tui.wire.channel import Channel, memory_channel
+from agentscope_tui.wire.channel import Channel, MemoryChannel, Pipe
 from agentscope_tui.wire.frame_channel import FrameChannel, OnLog
-from agentscope_tui.wire.frames import Frame, FrameData
 from agentscope_tui.wire.framing import MAX_FRAME, Base64Lines, LengthPrefixed
 from agentscope_tui.wire.sockets import Address, Listener, dialed, parse_address
 
@@ -206,29 +205,25 @@ class RunnerSource:
             await self._listener.aclose()
 
 
-class BuiltinChannel:
+class BuiltinChannel(MemoryChannel):
     """The host's end of a pipe to the built-in loop, which runs from `open` to `aclose`."""
 
     def __init__(self, *, last_tool: str = SUBMIT) -> None:
         """A call of `last_tool` that succeeds ends the turn."""
-        self._ours, theirs = memory_channel(shares=True)
+        to_runner, to_host = Pipe(), Pipe()
+        super().__init__(to_host, to_runner, shares=True)
+        theirs = MemoryChannel(to_runner, to_host, shares=True)
         self._runner = BuiltinRunner(theirs, last_tool=last_tool)
         self._running: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         self._running = asyncio.create_task(self._runner.run(), name="builtin runner")
 
-    async def send(self, frame: Frame | FrameData) -> None:
-        await self._ours.send(frame)
-
-    async def receive(self) -> Frame | FrameData | None:
-        return await self._ours.receive()
-
     async def ending(self) -> str:
         return "the built-in loop ended"
 
     async def aclose(self) -> None:
-        await self._ours.aclose()
+        await super().aclose()
         if self._running is not None:
             await ended(self._running)
 

@@ -349,7 +349,7 @@ class Launcher:
             profiles=self._profiles,
             files=self._files,
             start_timeout=settings.runner.start_timeout,
-            ping_every=settings.runner.ping_every,
+            ping_every=None if self._source.is_builtin else settings.runner.ping_every,
             ping_timeout=settings.runner.ping_timeout,
             model=self._model_settings,
             limits=self._limits,

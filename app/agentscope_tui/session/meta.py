@@ -35,7 +35,7 @@ def kept_tree(config: Config) -> dict[str, Any]:
 
 def kept_facts(task: Task, config: Config, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of a task, and of the `settings` as `kept_tree` gives them."""
-    facts = {
+    return {
         "cwd": str(config.cwd),
         "task": {
             "prompt": task.prompt,
@@ -47,8 +47,6 @@ def kept_facts(task: Task, config: Config, settings: Mapping[str, Any]) -> dict[
         },
         "settings": settings,
     }
-    plain: dict[str, Any] = MASKER.masked(json.loads(json.dumps(facts, default=str)))
-    return plain
 
 
 def _unmasked(settings: Mapping[str, Any]) -> dict[str, Any]:

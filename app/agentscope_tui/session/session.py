@@ -171,8 +171,9 @@ class Session(Stepping):
         await self._reached(self._watch.greeted, "said no hello")
         self._link.post(greeting(self.settings, self._tools, self.bus.session_id))
         await self._reached(self._ready, "was not ready")
-        settings = self.settings
-        self._tasks.spawn(self._watch.watch(settings.ping_every, settings.ping_timeout), "ping")
+        every, timeout = self.settings.ping_every, self.settings.ping_timeout
+        if every is not None:
+            self._tasks.spawn(self._watch.watch(every, timeout), "ping")
 
     async def _reached(self, event: asyncio.Event, fault: str = "") -> None:
         """Return once the runner has come this far; `fault` is what it did if it takes too long."""

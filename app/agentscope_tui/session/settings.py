@@ -82,9 +82,10 @@ class SessionSettings:
     """What is known of kinds of runners; one of them is chosen by the hello."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Text files for the runner, by relative path."""
-    ping_every: float = 15.0
+    ping_every: float | None = 15.0
+    """Seconds between pings; None: a runner in our own event loop, which answers as long as we can ask."""
     ping_timeout: float = 10.0
-    """Seconds between pings, and until one without an answer is told."""
+    """Seconds until a ping without an answer is told."""
     amendments: Amendments = field(default_factory=Amendments)
     """What a fork puts into the agent's requests."""
     parent: str = ""

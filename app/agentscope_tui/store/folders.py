@@ -14,6 +14,7 @@ from typing import Any
 
 from agentscope_tui.errors import UserError
 from agentscope_tui.models.wire_log import WireFolder
+from agentscope_tui.secrets import MASKER
 
 JUDGE_OF = "judge_of"
 """What `meta.json` of a judge's session has: the id of the session that it judged."""
@@ -69,11 +70,10 @@ def make_folder(
         folder.files.mkdir(mode=0o700)
         folder.outputs.mkdir(mode=0o700)
         meta_file = os.open(
-            folder.path / "meta.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
+            f"{folder.path}/meta.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
         )
         with open(meta_file, "w", encoding="utf-8") as file:
-            # Not indented: that takes ten times as long.
-            file.write(json.dumps(meta) + "\n")
+            file.write(_masked_json(meta) + "\n")
         fill(folder.files)
     except UserError:
         shutil.rmtree(folder.path)
@@ -84,6 +84,12 @@ def make_folder(
             "Set AGENTSCOPE_HOME to a folder that can be written."
         ) from error
     return folder
+
+
+def _masked_json(meta: dict[str, Any]) -> str:
+    """It without secrets. Not indented: that takes ten times as long."""
+    told = json.dumps(meta, default=str)
+    return json.dumps(MASKER.masked(json.loads(told))) if MASKER.may_change(told) else told
 
 
 def read_meta(folder: Path) -> dict[str, Any]:

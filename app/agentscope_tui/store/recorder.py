@@ -87,7 +87,8 @@ class Recorder:
         """Whether something is to be written now."""
         self._timer: asyncio.TimerHandle | None = None
         self._end = asyncio.Event()
-        self._written = asyncio.Condition()
+        self._written = asyncio.Event()
+        """Set and cleared after each batch, for those who wait for one."""
         self._failing = False
         self._writer = asyncio.create_task(self._write_batches(), name="recorder")
 
@@ -119,14 +120,13 @@ class Recorder:
         """Return once everything taken so far is written, or writing has failed."""
         taken = self._taken
         self._due.set()
-        async with self._written:
-            await self._written.wait_for(lambda: self._recorded >= taken or self._failing)
+        while self._recorded < taken and not self._failing:
+            await self._written.wait()
 
     async def caught_up(self) -> None:
         """Return at once, unless the recorder is far behind: then when it no longer is, or cannot write."""
-        if self._waiting_size > HIGH_WATER:
-            async with self._written:
-                await self._written.wait_for(lambda: self._waiting_size <= HIGH_WATER or self._failing)
+        while self._waiting_size > HIGH_WATER and not self._failing:
+            await self._written.wait()
 
     def read(self, first: int, last: int) -> list[SessionEvent]:
         """The events with `first <= seq <= last` that are not lost (the bus's backlog)."""
@@ -165,10 +165,10 @@ class Recorder:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-            failure = await self._write_waiting()
+            failure = await self._write_waiting() if self._waiting else None
             self._indexing.grew(self._file.size)
-            async with self._written:
-                self._written.notify_all()
+            self._written.set()
+            self._written.clear()
             if failure is None:
                 continue
             if self._end.is_set():

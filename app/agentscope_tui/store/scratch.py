@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
-from typing import Literal
+from typing import Any, Literal
 
 from agentscope_tui.datasets.fields import without
 from agentscope_tui.datasets.task import SeedFolder, Task
@@ -18,6 +18,8 @@ ROW_FILE = "row.json"
 MOST_FILES = 20_000
 MOST_BYTES = 512 << 20
 """How much the folder of a row may hold: it is copied for each session."""
+
+_FLAT = json.JSONEncoder(ensure_ascii=False, default=str)
 
 RowFile = Literal["full", "without_answer", "none"]
 
@@ -58,16 +60,16 @@ def seed_of(task: Task, row_file: RowFile) -> Callable[[Path], None]:
                 _copy_folder(task.folder, target)
             except OSError as error:
                 raise UnusableRow(f"the row's folder {task.folder.path} cannot be copied: {error}") from error
-        if row_file != "none" and not os.path.lexists(target / ROW_FILE):
-            _write_row(task, row_file, target / ROW_FILE)
+        if row_file != "none" and not os.path.lexists(path := f"{target}/{ROW_FILE}"):
+            _write_row(task, row_file, path)
 
     return fill
 
 
-def _write_row(task: Task, row_file: RowFile, file: Path) -> None:
+def _write_row(task: Task, row_file: RowFile, file: str) -> None:
     row = task.row if row_file == "full" else without(task.row, task.left_out)
     try:
-        text = json.dumps(row, ensure_ascii=False, indent=2, default=str) + "\n"
+        text = _indented(row) + "\n"
     except RecursionError:
         raise UnusableRow(
             f"{ROW_FILE} cannot be written: the row is nested too deeply (set dataset.row_file to none)"
@@ -75,6 +77,14 @@ def _write_row(task: Task, row_file: RowFile, file: Path) -> None:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as out:
         out.write(text)
+
+
+def _indented(row: Mapping[str, Any]) -> str:
+    """As JSON for people. The library indents in Python, which takes long for the many rows that are flat."""
+    if not row or any(isinstance(value, Mapping | list | tuple) for value in row.values()):
+        return json.dumps(row, ensure_ascii=False, indent=2, default=str)
+    pairs = (f"  {_FLAT.encode(name)}: {_FLAT.encode(value)}" for name, value in row.items())
+    return "{\n" + ",\n".join(pairs) + "\n}"
 
 
 def _copy_folder(seed: SeedFolder, target: Path) -> None:

@@ -145,7 +145,7 @@ class Snapshots:
         yield folder
 
     def _note(self, snapshot: Snapshot) -> None:
-        calls = self._place / "calls.jsonl"
+        calls = f"{self._place}/calls.jsonl"
         try:
             descriptor = os.open(calls, _APPEND, 0o600)
         except FileNotFoundError:

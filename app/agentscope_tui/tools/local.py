@@ -7,6 +7,7 @@ import json
 import signal
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,18 @@ class LocalTools:
         offered: Collection[str] = declarations.NAMES,
     ):
         """`offered` are the names of those that the agent gets."""
-        self.workdir = workdir.resolve()
+        self._workdir = workdir
         self._sandbox = sandbox
         self._timeout = bash_timeout
         self._cap = result_cap
         self._limits = limits
-        self._processes = ProcessHost(sandbox, self.workdir)
+        self._processes = ProcessHost(sandbox, workdir)
         self._specs = {spec["name"]: spec for spec in declarations.ALL if spec["name"] in offered}
+
+    @cached_property
+    def workdir(self) -> Path:
+        """The folder by its real name. Many sessions never ask for a tool that works in it."""
+        return self._workdir.resolve()
 
     @property
     def specs(self) -> Sequence[dict[str, Any]]:

@@ -41,10 +41,10 @@ class Channel(Protocol):
         """Close both directions; the other end reads what was sent, then None."""
 
 
-class _Pipe:
-    """One direction: a bounded queue that can end."""
+class Pipe:
+    """One direction: a bounded queue that can end. `size` frames may wait in it."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int = 64) -> None:
         self._size = size
         self._frames: deque[Frame | FrameData] = deque()
         self._closed = False
@@ -63,7 +63,8 @@ class _Pipe:
         while not self._frames and not self._closed:
             await self._change()
         frame = self._frames.popleft() if self._frames else None
-        self._wake()
+        if self._waiting:
+            self._wake()
         return frame
 
     async def close(self) -> None:
@@ -85,8 +86,9 @@ class _Pipe:
 class MemoryChannel:
     """One end of a pipe inside this process."""
 
-    def __init__(self, incoming: _Pipe, outgoing: _Pipe, *, shares: bool = False) -> None:
-        """`shares`: frames go over as they are, and not as data."""
+    def __init__(self, incoming: Pipe, outgoing: Pipe, *, shares: bool = False) -> None:
+        """`shares` is for two ends that are ours: frames go over as they are, and not as data. Neither
+        changes what is in them."""
         self._incoming = incoming
         self._outgoing = outgoing
         self._shares = shares
@@ -108,11 +110,7 @@ class MemoryChannel:
         await self._incoming.close()
 
 
-def memory_channel(size: int = 64, *, shares: bool = False) -> tuple[MemoryChannel, MemoryChannel]:
-    """Two connected ends, the host's and the runner's; `size` frames may wait in each direction.
-
-    `shares` is for a runner that is ours: what is in its frames is the host's too, and neither changes it.
-    """
-    to_runner, to_host = _Pipe(size), _Pipe(size)
-    host = MemoryChannel(to_host, to_runner, shares=shares)
-    return host, MemoryChannel(to_runner, to_host, shares=shares)
+def memory_channel(size: int = 64) -> tuple[MemoryChannel, MemoryChannel]:
+    """Two connected ends, the host's and the runner's; `size` frames may wait in each direction."""
+    to_runner, to_host = Pipe(size), Pipe(size)
+    return MemoryChannel(to_host, to_runner), MemoryChannel(to_runner, to_host)
