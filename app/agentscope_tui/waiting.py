@@ -23,6 +23,8 @@ async def ended(task: asyncio.Task[Any], timeout: float | None = None) -> None:
 
     Cancelling this leaves it alone.
     """
+    if task.done():
+        return
     # As `asyncio.wait`, which takes several times as long for a single one.
     waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

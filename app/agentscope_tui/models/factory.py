@@ -195,7 +195,7 @@ def _is_elsewhere(preset: Preset, endpoint: Endpoint) -> bool:
 def _script(file: str) -> ScriptFile:
     from agentscope_tui.models.script import load_script
 
-    return load_script(Path(file).expanduser())
+    return load_script(os.path.expanduser(file))
 
 
 def _scripted(script: ScriptFile, name: str) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -126,14 +127,14 @@ class ScriptFile(_Part):
     scripts: tuple[Script, ...] = Field(min_length=1)
 
 
-def load_script(file: Path) -> ScriptFile:
+def load_script(file: str | Path) -> ScriptFile:
     """Read and check a script.
 
     Raises:
         UsageError: it cannot be read, is not YAML, or has something that the format does not allow.
     """
     try:
-        state = file.stat()
+        state = os.stat(file)
         return _read(file, state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise ScriptError(
@@ -142,12 +143,12 @@ def load_script(file: Path) -> ScriptFile:
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, modified: int, size: int) -> ScriptFile:
+def _read(file: str | Path, modified: int, size: int) -> ScriptFile:
     """Thousands of sessions may play the same script, and YAML is slow to read."""
     from agentscope_tui.yaml_file import parse_yaml
 
     try:
-        return ScriptFile.model_validate(parse_yaml(file.read_bytes(), str(file)))
+        return ScriptFile.model_validate(parse_yaml(Path(file).read_bytes(), str(file)))
     except ValidationError as error:
         raise ScriptError(f"{file}: {_first_fault(error)}") from None
 

@@ -48,11 +48,12 @@ class Blobs:
             OSError: they cannot be written.
         """
         digest = hashlib.sha256(data).hexdigest()
-        if not os.path.exists(self._path(digest)):
+        goal = self._path(digest)
+        if not os.path.exists(goal):
             self._take_room(len(data))
             with self._draft() as (file, draft):
                 write_all(file, data)
-                os.replace(draft, self._path(digest))
+                os.replace(draft, goal)
         return digest
 
     def keep_file(self, file: int, size: int) -> str:

@@ -60,8 +60,8 @@ def seed_of(task: Task, row_file: RowFile) -> Callable[[Path], None]:
                 _copy_folder(task.folder, target)
             except OSError as error:
                 raise UnusableRow(f"the row's folder {task.folder.path} cannot be copied: {error}") from error
-        if row_file != "none" and not os.path.lexists(path := f"{target}/{ROW_FILE}"):
-            _write_row(task, row_file, path)
+        if row_file != "none" and not os.path.lexists(row := f"{target}/{ROW_FILE}"):
+            _write_row(task, row_file, row)
 
     return fill
 

@@ -27,6 +27,7 @@ from agentscope_tui.errors import UserError
 from agentscope_tui.events import AgentNote, SessionStarted
 from agentscope_tui.models.chat import Completion
 from agentscope_tui.options import Options
+from agentscope_tui.secrets import MASK
 from agentscope_tui.session.forking import EditedReply, EditedResult, Fork
 from agentscope_tui.session.launch import Launcher, open_rows
 from agentscope_tui.session.meta import config_of, kept_settings, task_of
@@ -210,7 +211,8 @@ async def test_a_recording_keeps_its_task_and_settings_and_no_secret(tmp_path: P
         },
     )
     launcher, _, task = rows.open()
-    past = await whole(launcher, replace(task, history=({"role": "user", "content": "before"},)))
+    history = {"role": "user", "content": "before"}, {"role": "assistant", "content": f'"{CANARY}"'}
+    past = await whole(launcher, replace(task, history=history))
     await launcher.aclose()
     assert past.folder is not None
     text = (past.folder.path / "meta.json").read_text()
@@ -224,7 +226,7 @@ async def test_a_recording_keeps_its_task_and_settings_and_no_secret(tmp_path: P
     assert meta["settings"]["sandbox"] == {"mode": "none"}
     assert "ui" not in meta["settings"]
     assert meta["task"]["prompt"] == "go"
-    assert meta["task"]["history"] == [{"role": "user", "content": "before"}]
+    assert meta["task"]["history"] == [history[0], {"role": "assistant", "content": f'"{MASK}"'}]
     assert (meta["task"]["ground_truth"], meta["task"]["grader"]) == ("42", "exact")
     plain = load_settings({}, cwd=tmp_path, environ=rows.environ)
     again = config_of(plain, past.folder).settings

@@ -57,6 +57,15 @@ def test_the_whole_row_is_a_file_when_asked_for(tmp_path):
     assert json.loads((fill(tmp_path, "full") / "row.json").read_text())["answer"] == "42"
 
 
+@pytest.mark.parametrize(
+    "row", [ROW, {}, {"one": None}, {"a": 1.5, "list": []}, {"deep": {"b": [1, {"c": True}]}, "pair": (1, 2)}]
+)
+def test_the_row_is_indented_for_people(tmp_path, row):
+    seed_of(Task(0, 1, "p", row=row), "full")(tmp_path)
+    expected = json.dumps(row, ensure_ascii=False, indent=2, default=str).encode(errors="replace")
+    assert (tmp_path / "row.json").read_bytes() == expected + b"\n"
+
+
 def test_no_row_file_when_asked_for(tmp_path):
     assert list(fill(tmp_path, "none").iterdir()) == []
 
