@@ -39,6 +39,8 @@ from agentscope_tui.store.reopen import recover
 from waiting import wait_until
 
 CANARY = "canary-6f1d0c2e9b"
+KEY = "ghp_" + "a1B2c3" * 6
+"""Of a shape that is masked wherever it stands."""
 ROW = {
     "user_prompt": "go",
     "ground_truth": "42",
@@ -211,7 +213,7 @@ async def test_a_recording_keeps_its_task_and_settings_and_no_secret(tmp_path: P
         },
     )
     launcher, _, task = rows.open()
-    history = {"role": "user", "content": "before"}, {"role": "assistant", "content": f'"{CANARY}"'}
+    history = {"role": "user", "content": "before"}, {"role": "assistant", "content": f'"{KEY}"'}
     past = await whole(launcher, replace(task, history=history))
     await launcher.aclose()
     assert past.folder is not None
@@ -226,7 +228,7 @@ async def test_a_recording_keeps_its_task_and_settings_and_no_secret(tmp_path: P
     assert meta["settings"]["sandbox"] == {"mode": "none"}
     assert "ui" not in meta["settings"]
     assert meta["task"]["prompt"] == "go"
-    assert meta["task"]["history"] == [history[0], {"role": "assistant", "content": f'"{MASK}"'}]
+    assert meta["task"]["history"] == [history[0], {"role": "assistant", "content": f'"ghp_{MASK}"'}]
     assert (meta["task"]["ground_truth"], meta["task"]["grader"]) == ("42", "exact")
     plain = load_settings({}, cwd=tmp_path, environ=rows.environ)
     again = config_of(plain, past.folder).settings
