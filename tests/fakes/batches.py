@@ -21,16 +21,20 @@ SECRET = "sk-canary-123456789"
 class Rows:
     """Rows `task N` that are to be answered with their number, and what came of them."""
 
-    def __init__(self, folder: Path, *replies: dict[str, Any], **grading: str) -> None:
+    def __init__(
+        self, folder: Path, *replies: dict[str, Any], flags: dict[str, Any] | None = None, **grading: str
+    ) -> None:
+        """The model is one that gives these replies, unless `flags` name another."""
         self.go = folder / "go"
         """What the tools of `waiting` wait for."""
         script = folder / "script.yaml"
         script.write_text(yaml.safe_dump({"scripts": [{"replies": [*replies]}]}))
         environ = {**os.environ, "AGENTSCOPE_HOME": str(folder / "state"), "SECRET_API_KEY": SECRET}
         graded = {f"grading.{name}": value for name, value in ({"grader": "contains"} | grading).items()}
-        flags = {"model.name": f"scripted:{script}", "sandbox.mode": "none", **graded}
-        self.config: Config = load_settings(flags, cwd=folder, environ=environ)
-        self.launcher = Launcher(self.config, folder / "rows.jsonl", model=f"scripted:{script}", identity="d")
+        set_by_flags = {"model.name": f"scripted:{script}", "sandbox.mode": "none", **graded, **(flags or {})}
+        self.config: Config = load_settings(set_by_flags, cwd=folder, environ=environ)
+        model = set_by_flags["model.name"]
+        self.launcher = Launcher(self.config, folder / "rows.jsonl", model=model, identity="d")
         self.results: list[RolloutResult] = []
 
     def batch(self, count: int, executor: Executor) -> Batch:

@@ -19,10 +19,11 @@ from agentscope_tui.batch.batch import MOST_TRIES, NO_PROCESS
 from agentscope_tui.batch.pickled import Pickled
 from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account
-from agentscope_tui.batch.worker_process import End, Ended, Run, Setup
+from agentscope_tui.batch.worker_process import AskKey, End, Ended, GotKey, Run, Setup
 from agentscope_tui.config import Config
 from agentscope_tui.errors import UserError
 from agentscope_tui.models.factory import LOCAL
+from agentscope_tui.models.key_command import shared_key_command
 from agentscope_tui.session.launch import Launcher
 
 log = logging.getLogger(__name__)
@@ -130,6 +131,7 @@ class _Process:
         self._setup = setup
         self._numbers = count()
         self._waiting: dict[int, asyncio.Future[Ended]] = {}
+        self._answering: set[asyncio.Task[None]] = set()
         self._starting: asyncio.Task[_Started] | None = None
 
     async def run(self, account: Account) -> RolloutResult:
@@ -229,15 +231,33 @@ class _Process:
     async def _read(self, told: Pickled) -> None:
         try:
             while True:
-                ended: Ended = await told.receive()
-                waiting = self._waiting.get(ended.number)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(ended)
+                match await told.receive():
+                    case Ended(number) as ended:
+                        waiting = self._waiting.get(number)
+                        if waiting is not None and not waiting.done():
+                            waiting.set_result(ended)
+                    case AskKey() as asked:
+                        answering = asyncio.create_task(_answer(told, asked), name="a key is printed")
+                        self._answering.add(answering)
+                        answering.add_done_callback(self._answering.discard)
         except EOFError as error:
             told.close()
             for waiting in self._waiting.values():
                 if not waiting.done():
                     waiting.set_exception(error)
+            for answering in self._answering:
+                answering.cancel()
+            await asyncio.gather(*self._answering, return_exceptions=True)
+
+
+async def _answer(told: Pickled, asked: AskKey) -> None:
+    """Tell a process the key that it asked for. All that ask for the same one wait for one run."""
+    try:
+        command = shared_key_command(asked.command, asked.source)
+        command.forget(asked.refused)
+        told.send(GotKey(asked.number, await command.key(), ""))
+    except UserError as error:
+        told.send(GotKey(asked.number, None, str(error)))
 
 
 def ending_of(code: int) -> str:

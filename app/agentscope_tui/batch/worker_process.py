@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from agentscope_tui.batch.results import RolloutResult
 from agentscope_tui.batch.rollout import Account, Job
 from agentscope_tui.config import Config
 from agentscope_tui.logs import start_log
+from agentscope_tui.models.chat import ModelError
+from agentscope_tui.models.endpoint import ApiKey
+from agentscope_tui.models.key_command import ask_elsewhere
 from agentscope_tui.own_memory import close_own_memory
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.store.together import stay_in_the_loop
@@ -64,6 +68,26 @@ class End:
 
 
 @dataclass(frozen=True)
+class AskKey:
+    """Get the key that a command prints; `refused` is the one that is of no use any more. `source` is the
+    name of the command's setting."""
+
+    number: int
+    command: str
+    source: str
+    refused: ApiKey | None
+
+
+@dataclass(frozen=True)
+class GotKey:
+    """The key that was asked for, or why there is none."""
+
+    number: int
+    key: ApiKey | None
+    error: str
+
+
+@dataclass(frozen=True)
 class Ended:
     """What came of a job: the result, or what is known of a session that was to end before it had one."""
 
@@ -87,6 +111,22 @@ class _Process:
         self._executor = LocalExecutor(self._launcher, labels=setup.labels)
         self._running: dict[int, asyncio.Task[RolloutResult]] = {}
         self._ending: set[int] = set()
+        self._numbers = count()
+        self._asked: dict[int, asyncio.Future[GotKey]] = {}
+
+    async def ask_key(self, command: str, source: str, refused: ApiKey | None) -> ApiKey:
+        """As `key_command.Ask`: the run's own process runs the command, once for all."""
+        number = next(self._numbers)
+        answer: asyncio.Future[GotKey] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answer
+        self._told.send(AskKey(number, command, source, refused))
+        try:
+            got = await answer
+        finally:
+            del self._asked[number]
+        if got.key is None:
+            raise ModelError(got.error, kind="authentication")
+        return got.key
 
     async def work(self) -> None:
         try:
@@ -96,6 +136,10 @@ class _Process:
                         self._start(number, job)
                     case End(number) if number in self._running:
                         self._end(number)
+                    case GotKey(number) as got if number in self._asked:
+                        answer = self._asked[number]
+                        if not answer.done():
+                            answer.set_result(got)
         except EOFError:
             for number in self._running:
                 self._end(number)
@@ -136,6 +180,7 @@ async def _main(descriptor: int) -> None:
         start_log(setup.config.environ, setup.config.settings.log.level)
         stay_in_the_loop()
         process = _Process(told, setup)
+        ask_elsewhere(process.ask_key)
         gc.collect()
         gc.freeze()
         gc.set_threshold(*_THRESHOLDS)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 
 from agentscope_tui.command_line import command_words
@@ -17,6 +18,19 @@ _TO_PRINT = 60.0
 """Seconds that a command has: some ask the user in a browser."""
 
 
+Ask = Callable[[str, str, ApiKey | None], Awaitable[ApiKey]]
+"""Gets a key from elsewhere: for a command line, its setting's name, and the key that was refused. Raises
+ModelError as `KeyCommand.key`."""
+
+_ask: Ask | None = None
+
+
+def ask_elsewhere(ask: Ask) -> None:
+    """From now on get this process's keys so: of processes that belong together one runs the command."""
+    global _ask
+    _ask = ask
+
+
 class KeyCommand:
     """One command and the key that it last printed."""
 
@@ -25,6 +39,7 @@ class KeyCommand:
         self._command = list(command)
         self._source = source
         self._key: ApiKey | None = None
+        self._refused: ApiKey | None = None
         self._runs = asyncio.Lock()
 
     async def key(self) -> ApiKey:
@@ -35,13 +50,19 @@ class KeyCommand:
         """
         async with self._runs:
             if self._key is None:
-                self._key = await self._run()
+                self._key = await self._new_key()
+                MASKER.learn([self._key.value])
             return self._key
 
     def forget(self, key: ApiKey | None) -> None:
         """That key was refused: the next one is printed anew, unless another session has done so."""
         if self._key == key:
-            self._key = None
+            self._key, self._refused = None, key
+
+    async def _new_key(self) -> ApiKey:
+        if _ask is not None:
+            return await _ask(shlex.join(self._command), self._source, self._refused)
+        return await self._run()
 
     async def _run(self) -> ApiKey:
         try:
@@ -72,7 +93,6 @@ class KeyCommand:
             raise ModelError(str(error), kind="authentication") from None
         if key is None:
             raise self._failed("printed nothing")
-        MASKER.learn([key.value])
         return key
 
     def _failed(self, what: str) -> ModelError:

@@ -28,6 +28,7 @@ from agentscope_tui.datasets.task import RowError, Task
 from agentscope_tui.store.past import PastSession
 from agentscope_tui.store.reopen import closing_events, read_session
 from fakes.batches import SECRET, Rows, commands, kinds, waiting
+from fakes.raw_server import RawServer, plain, says
 from waiting import wait_until
 
 SECONDS = 60
@@ -36,8 +37,8 @@ SECONDS = 60
 class Divided(Rows):
     """Two processes, and what they have run."""
 
-    def __init__(self, folder: Path, *replies: dict[str, Any], **grading: str) -> None:
-        super().__init__(folder, *replies, **grading)
+    def __init__(self, folder: Path, *replies: dict[str, Any], **more: Any) -> None:
+        super().__init__(folder, *replies, **more)
         self.executor = ProcessExecutor(setup_of(self.config, self.launcher, {"run": "r"}), 2)
 
     def pids(self) -> list[int]:
@@ -167,6 +168,43 @@ async def test_a_signal_to_all_processes_leaves_the_end_to_the_run(rig: Divided)
     rig.go.write_text("go")
     await asyncio.wait_for(running, SECONDS)
     assert [one.state for one in rig.results] == ["done", "done"]
+
+
+@pytest.mark.timeout(180)
+async def test_a_command_that_prints_a_key_runs_once_for_all_and_again_when_it_is_refused(
+    tmp_path: Path,
+) -> None:
+    runs = tmp_path / "runs"
+    # Slow: both processes ask for it.
+    printing = f"sleep 1; echo x >> {runs}; echo token-number-$(wc -l < {runs})"
+    async with RawServer([plain(401, {"error": {"message": "expired"}}), says("it was 1")]) as server:
+        flags = {
+            "model.name": "openai:m",
+            "model.base_url": server.base_url,
+            "model.api_key_command": f"sh -c '{printing}'",
+        }
+        rig = Divided(tmp_path, flags=flags)
+        await asyncio.wait_for(rig.batch(4, rig.executor).run(), SECONDS)
+        assert len(rig.pids()) == 2
+        await rig.executor.aclose()
+    assert [one.state for one in rig.results] == ["done"] * 4
+    keys = [request.headers["authorization"] for request in server.requests]
+    assert (len(keys), keys[0], keys[-1]) == (5, "Bearer token-number-1", "Bearer token-number-2")
+    assert runs.read_text() == "x\n" * 2
+
+
+@pytest.mark.timeout(180)
+async def test_a_command_that_prints_no_key_is_told_with_each_row(tmp_path: Path) -> None:
+    flags = {
+        "model.name": "openai:m",
+        "model.base_url": "http://127.0.0.1:9/v1",
+        "model.api_key_command": "false",
+    }
+    rig = Divided(tmp_path, flags=flags)
+    result = await asyncio.wait_for(rig.executor.run(Account(Job(Task(0, 1, "task")))), SECONDS)
+    await rig.executor.aclose()
+    assert (result.state, result.code) == ("failed", "authentication")
+    assert "the command of model.api_key_command, false, ended with exit code 1" in result.error
 
 
 @pytest.mark.timeout(180)
