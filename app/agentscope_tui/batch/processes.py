@@ -258,6 +258,10 @@ async def _answer(told: Pickled, asked: AskKey) -> None:
         told.send(GotKey(asked.number, await command.key(), ""))
     except UserError as error:
         told.send(GotKey(asked.number, None, str(error)))
+    except Exception as error:
+        log.exception("the command of %s could not be run", asked.source)
+        failed = f"the command of {asked.source} could not be run: {type(error).__name__} (see the log file)"
+        told.send(GotKey(asked.number, None, failed))
 
 
 def ending_of(code: int) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import signal
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import cache
 
 from agentscope_tui.command_line import command_words
@@ -16,6 +18,7 @@ from agentscope_tui.secrets import MASKER
 
 _TO_PRINT = 60.0
 """Seconds that a command has: some ask the user in a browser."""
+_TO_END = 1.0
 
 
 Ask = Callable[[str, str, ApiKey | None], Awaitable[ApiKey]]
@@ -40,17 +43,28 @@ class KeyCommand:
         self._source = source
         self._key: ApiKey | None = None
         self._refused: ApiKey | None = None
+        self._failures = 0
+        self._failed_last = ""
         self._runs = asyncio.Lock()
 
     async def key(self) -> ApiKey:
-        """The key; runs the command when there is none. Sessions that ask at the same time wait for one run.
+        """The key; runs the command when there is none. Sessions that ask at the same time wait for one run,
+        also for one that fails.
 
         Raises:
             ModelError: it failed, printed no key, or took too long.
         """
+        failures = self._failures
         async with self._runs:
             if self._key is None:
-                self._key = await self._new_key()
+                if self._failures > failures:
+                    raise ModelError(self._failed_last, kind="authentication")
+                try:
+                    self._key = await self._new_key()
+                except ModelError as error:
+                    self._failures += 1
+                    self._failed_last = str(error)
+                    raise
                 MASKER.learn([self._key.value])
             return self._key
 
@@ -71,6 +85,8 @@ class KeyCommand:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
+                # ctrl+c is not for it, and what it starts ends with it. It has no terminal to ask in.
+                start_new_session=True,
             )
         except OSError as error:
             raise self._failed(f"cannot be run ({error.strerror})") from error
@@ -81,8 +97,7 @@ class KeyCommand:
             raise self._failed(f"printed no key within {_TO_PRINT:g} s") from None
         finally:
             if process.returncode is None:
-                process.kill()
-                await process.wait()
+                await _end(process)
         if process.returncode:
             words = complaints.decode("utf-8", "replace").strip().splitlines()
             said = f": {words[-1]}" if words else ""
@@ -99,6 +114,15 @@ class KeyCommand:
         program = os.path.basename(self._command[0])
         message = f"the command of {self._source}, {program}, {what}: run it in a terminal to see why"
         return ModelError(message, kind="authentication")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    # What has left its session may hold the pipes open, and is not waited for.
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_TO_END):
+            await process.wait()
 
 
 @cache

@@ -121,6 +121,7 @@ class ModelJudge:
                 limits=Limits(calls=_CALLS),
                 mode="run",
                 patient=False,
+                ping_every=None,
                 folder=folder.path,
             ),
             channel=BuiltinChannel(last_tool=VERDICT),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from functools import partial
 from typing import Any, Literal, assert_never
 
 from agentscope_tui.bus import EventBus
@@ -178,7 +177,11 @@ class Session(Stepping):
     async def _reached(self, event: asyncio.Event, fault: str = "") -> None:
         """Return once the runner has come this far; `fault` is what it did if it takes too long."""
         seconds = self.settings.start_timeout
-        late = partial(self._fail, f"the runner {fault} within {seconds:g} s")
+
+        def late() -> None:
+            if not event.is_set():
+                self._fail(f"the runner {fault} within {seconds:g} s")
+
         timer = asyncio.get_running_loop().call_later(seconds, late) if fault else None
         try:
             # The end of the session sets each of them too.

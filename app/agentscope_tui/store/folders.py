@@ -19,6 +19,9 @@ from agentscope_tui.secrets import MASKER
 JUDGE_OF = "judge_of"
 """What `meta.json` of a judge's session has: the id of the session that it judged."""
 
+_MASKED = "cwd", "task", "settings"
+"""What may hold secrets in `meta.json`. The rest are names, by which the session is found and goes on."""
+
 
 @dataclass(frozen=True)
 class SessionFolder:
@@ -87,9 +90,12 @@ def make_folder(
 
 
 def _masked_json(meta: dict[str, Any]) -> str:
-    """It without secrets. Not indented: that takes ten times as long."""
+    """It without secrets in what is not a name. Not indented: that takes ten times as long."""
     told = json.dumps(meta, default=str)
-    return json.dumps(MASKER.masked(json.loads(told))) if MASKER.may_change(told) else told
+    if not MASKER.may_change(told):
+        return told
+    plain = json.loads(told)
+    return json.dumps(plain | {name: MASKER.masked(plain[name]) for name in _MASKED if name in plain})
 
 
 def read_meta(folder: Path) -> dict[str, Any]:

@@ -193,18 +193,59 @@ async def test_a_command_that_prints_a_key_runs_once_for_all_and_again_when_it_i
     assert runs.read_text() == "x\n" * 2
 
 
-@pytest.mark.timeout(180)
-async def test_a_command_that_prints_no_key_is_told_with_each_row(tmp_path: Path) -> None:
+def with_key_command(folder: Path, command: str) -> Divided:
     flags = {
         "model.name": "openai:m",
         "model.base_url": "http://127.0.0.1:9/v1",
-        "model.api_key_command": "false",
+        "model.api_key_command": command,
     }
-    rig = Divided(tmp_path, flags=flags)
+    return Divided(folder, flags=flags)
+
+
+@pytest.mark.timeout(180)
+async def test_a_command_that_prints_no_key_runs_once_and_each_row_says_why(tmp_path: Path) -> None:
+    runs, go = tmp_path / "runs", tmp_path / "go"
+    script = f"echo x >> {runs}; while [ ! -e {go} ]; do sleep 0.02; done; exit 3"
+    rig = with_key_command(tmp_path, f"sh -c '{script}'")
+    jobs = [Account(Job(Task(row, row + 1, "task"))) for row in range(4)]
+    running = asyncio.gather(*(rig.executor.run(job) for job in jobs))
+
+    def all_ask() -> bool:
+        recordings = rig.launcher.sessions.glob("*/events.jsonl")
+        return sum('"kind":"llm_request"' in file.read_text() for file in recordings) == len(jobs)
+
+    await wait_until(all_ask, "all need the key", seconds=SECONDS)
+    go.write_text("go")
+    results = await asyncio.wait_for(running, SECONDS)
+    await rig.executor.aclose()
+    said = "the command of model.api_key_command, sh, ended with exit code 3: run it in a terminal to see why"
+    assert {(one.state, one.code, one.error) for one in results} == {("failed", "authentication", said)}
+    assert len(rig.pids()) == 2
+    assert runs.read_text() == "x\n"
+
+
+@pytest.mark.timeout(180)
+async def test_a_key_that_cannot_be_asked_for_fails_the_row(tmp_path: Path) -> None:
+    rig = with_key_command(tmp_path, "no\0command")
     result = await asyncio.wait_for(rig.executor.run(Account(Job(Task(0, 1, "task")))), SECONDS)
     await rig.executor.aclose()
     assert (result.state, result.code) == ("failed", "authentication")
-    assert "the command of model.api_key_command, false, ended with exit code 1" in result.error
+    assert "the command of model.api_key_command could not be run: ValueError" in result.error
+
+
+@pytest.mark.timeout(180)
+async def test_a_run_ends_also_while_a_key_is_being_printed(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    rig = with_key_command(tmp_path, f"sh -c 'echo $$ > {started}; sleep 600; echo key'")
+    batch = rig.batch(2, rig.executor)
+    running = asyncio.create_task(batch.run())
+    await wait_until(lambda: started.exists() and started.read_text().endswith("\n"), seconds=SECONDS)
+    batch.interrupt("enough")
+    await asyncio.wait_for(running, SECONDS)
+    await asyncio.wait_for(rig.executor.aclose(), SECONDS)
+    assert {one.state for one in rig.results} == {"stopped"}
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)
 
 
 @pytest.mark.timeout(180)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,37 @@ async def test_a_command_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_command, "_TO_PRINT", 0.1)
     with pytest.raises(ModelError, match=r"sleep, printed no key within 0\.1 s"):
         await KeyCommand(["sleep", "60"], "here").key()
+
+
+async def test_sessions_that_ask_at_once_are_told_of_one_failure(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    command = KeyCommand(["sh", "-c", f"echo x >> {runs}; sleep 0.2; exit 1"], "here")
+    asked = await asyncio.gather(*(command.key() for _ in range(3)), return_exceptions=True)
+    assert {str(failure) for failure in asked} == {
+        "the command of here, sh, ended with exit code 1: run it in a terminal to see why"
+    }
+    assert runs.read_text() == "x\n"
+    with pytest.raises(ModelError):
+        await command.key()
+    assert runs.read_text() == "x\n" * 2
+
+
+@pytest.mark.parametrize("own_session", [False, True])
+async def test_what_a_command_has_started_does_not_hold_up_its_end(tmp_path: Path, own_session: bool) -> None:
+    started = tmp_path / "started"
+    helper = f"{'setsid ' if own_session else ''}sh -c 'echo $$ > {started}; exec sleep 60'"
+    command = KeyCommand(["sh", "-c", f"{helper} & wait"], "here")
+    task = asyncio.create_task(command.key())
+    await wait_until(lambda: started.exists() and started.read_text().endswith("\n"), "the command runs")
+    task.cancel()
+    _, late = await asyncio.wait([task], timeout=10)
+    assert not late
+    pid = int(started.read_text())
+    if own_session:
+        os.kill(pid, signal.SIGKILL)
+    await wait_until(lambda: not Path(f"/proc/{pid}").exists(), "what it has started is gone")
+    # The loop sees the end of the pipes.
+    await asyncio.sleep(0.1)
 
 
 async def test_a_command_is_ended_with_the_call(tmp_path: Path) -> None:

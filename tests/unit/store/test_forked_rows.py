@@ -238,6 +238,18 @@ async def test_a_recording_keeps_its_task_and_settings_and_no_secret(tmp_path: P
     assert config_of(flagged, past.folder).settings.model.temperature == 1.0
 
 
+async def test_names_by_which_a_session_goes_on_are_kept_whatever_is_a_secret(tmp_path: Path) -> None:
+    rows = Rows(tmp_path)
+    rows.environ |= {"DB_PASSWORD": "scripted", "OTHER_PASSWORD": "rows.jsonl"}
+    launcher, _, task = rows.open()
+    past = await whole(launcher, replace(task, history=({"role": "user", "content": "scripted rows.jsonl"},)))
+    await launcher.aclose()
+    assert past.meta["task"]["history"] == [{"role": "user", "content": f"{MASK} {MASK}"}]
+    assert (past.meta["model"], past.meta["dataset"]) == (rows.flags["model.name"], str(rows.rows))
+    assert past.folder is not None
+    assert config_of(rows.config(), past.folder).settings.model.name == rows.flags["model.name"]
+
+
 async def test_the_task_is_found_also_without_its_dataset(tmp_path: Path) -> None:
     launcher, dataset, task = Rows(tmp_path).open()
     past = await whole(launcher, task)
