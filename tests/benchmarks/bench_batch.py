@@ -28,6 +28,7 @@ from agentscope_tui.config import Config, load_settings
 from agentscope_tui.datasets.task import Task
 from agentscope_tui.models.chat import ChatRequest
 from agentscope_tui.session.launch import Launcher
+from agentscope_tui.store.together import stay_in_the_loop
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from waiting import wait_until
@@ -205,5 +206,7 @@ async def ray_workers() -> None:
 BENCHES = {"sessions": sessions, "calls": calls, "memory": memory, "latency": latency, "ray": ray_workers}
 
 if __name__ == "__main__":
+    # As `agentscope run` has it.
+    stay_in_the_loop()
     for name in sys.argv[1:] or BENCHES:
         asyncio.run(BENCHES[name]())

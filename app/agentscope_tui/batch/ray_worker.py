@@ -24,6 +24,7 @@ from agentscope_tui.events import SessionEvent
 from agentscope_tui.session.launch import Launcher
 from agentscope_tui.session.session import Session
 from agentscope_tui.store.folders import JUDGE_OF, read_meta
+from agentscope_tui.store.together import stay_in_the_loop
 
 FLUSH = 1 / 30
 """Seconds for which events are joined before they are sent."""
@@ -52,6 +53,7 @@ class Worker:
     """One process of the cluster; many sessions at a time."""
 
     def __init__(self, setup: WorkerSetup) -> None:
+        stay_in_the_loop()
         self._home = tempfile.TemporaryDirectory(prefix="agentscope-worker-")
         environ = {**os.environ, **setup.variables, "AGENTSCOPE_HOME": self._home.name}
         kept = KeptSettings(Path(self._home.name) / "driver", "", setup.settings)
