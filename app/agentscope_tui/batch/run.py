@@ -35,7 +35,7 @@ from agentscope_tui.printable import printable
 from agentscope_tui.progress import progress_bar
 from agentscope_tui.run_display import RunDisplay
 from agentscope_tui.session.launch import Launcher, open_rows
-from agentscope_tui.store.together import stay_in_the_loop
+from agentscope_tui.store.together import in_the_loop
 from agentscope_tui.trust import remember_own
 
 FAILED, STOPPED_BY_ERROR, INTERRUPTED = 1, 3, 130
@@ -48,11 +48,11 @@ def run_rows(config: Config, options: RunOptions) -> int:
     Raises:
         UserError: dataset, row, model or grader cannot be had, or the run's folder cannot be used.
     """
-    # Whoever waits here looks at no screen that a piece of work on files could hold up.
-    stay_in_the_loop()
     sessions = None if options.out is None else options.out / SESSIONS
     launcher, dataset = open_rows(config, Options(options.dataset), sessions=sessions)
-    return asyncio.run(_run_and_close(config, launcher, dataset, options))
+    # Whoever waits here looks at no screen that a piece of work on files could hold up.
+    with in_the_loop():
+        return asyncio.run(_run_and_close(config, launcher, dataset, options))
 
 
 async def _run_and_close(config: Config, launcher: Launcher, dataset: Dataset, options: RunOptions) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple, Unpack
 from weakref import WeakKeyDictionary
@@ -29,6 +30,17 @@ def stay_in_the_loop() -> None:
     """From now on do small pieces of work on files in this process's event loop."""
     global _threads
     _threads = False
+
+
+@contextmanager
+def in_the_loop() -> Iterator[None]:
+    """The same for the time of a block."""
+    global _threads
+    before, _threads = _threads, False
+    try:
+        yield
+    finally:
+        _threads = before
 
 
 async def off_the_loop(work: Callable[[Unpack[Given]], T], *given: *Given, small: bool) -> T:

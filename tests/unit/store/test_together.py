@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from agentscope_tui.store.together import together
+from agentscope_tui.store.together import in_the_loop, off_the_loop, together
 
 
 async def test_what_comes_while_a_round_is_on_is_done_in_the_next_one() -> None:
@@ -53,3 +53,18 @@ async def test_one_that_is_not_waited_for_any_more_holds_up_nobody() -> None:
     with pytest.raises(asyncio.CancelledError):
         await left
     await asyncio.wait_for(together(lambda: None), 10)
+
+
+async def test_where_nobody_looks_small_pieces_are_done_in_the_loop() -> None:
+    here = threading.get_ident()
+
+    async def ran_here() -> list[bool]:
+        threads: list[int] = []
+        await together(lambda: threads.append(threading.get_ident()))
+        for small in (True, False):
+            threads.append(await off_the_loop(threading.get_ident, small=small))
+        return [thread == here for thread in threads]
+
+    with in_the_loop():
+        assert await ran_here() == [True, True, False]
+    assert await ran_here() == [False, False, False]
