@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from logging.handlers import RotatingFileHandler
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +23,19 @@ def no_secrets_learnt() -> Iterator[None]:
     """What one test teaches the process to mask is none of the next one's business."""
     yield
     MASKER.forget()
+
+
+@pytest.fixture(autouse=True)
+def no_log_begun() -> Iterator[None]:
+    """The log of a command that one test has run in this process is none of the next one's."""
+    root = logging.getLogger()
+    level = root.level
+    yield
+    for handler in root.handlers[:]:
+        if isinstance(handler, RotatingFileHandler):
+            root.removeHandler(handler)
+            handler.close()
+    root.setLevel(level)
 
 
 @pytest.fixture(scope="session")

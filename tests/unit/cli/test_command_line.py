@@ -50,13 +50,7 @@ def handover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         stand_in = ModuleType(module)
         setattr(stand_in, function, taken)
         monkeypatch.setitem(sys.modules, f"agentscope_tui.{module}", stand_in)
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield taken
-    for handler in set(root.handlers) - set(handlers):
-        handler.close()
-    root.handlers[:] = handlers
-    root.setLevel(level)
+    return taken
 
 
 @contextmanager

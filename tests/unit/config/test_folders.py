@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import stat
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import pytest
@@ -17,15 +16,7 @@ from agentscope_tui.logs import log_crash, log_file, start_log
 
 @pytest.fixture
 def root_log():
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    # A command that another test ran in this process has begun its log.
-    root.handlers[:] = [one for one in handlers if not isinstance(one, RotatingFileHandler)]
-    yield root
-    for handler in set(root.handlers) - set(handlers):
-        handler.close()
-    root.handlers[:] = handlers
-    root.setLevel(level)
+    return logging.getLogger()
 
 
 def test_the_state_folder_is_where_the_variable_says(tmp_path):
