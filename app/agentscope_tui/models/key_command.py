@@ -19,7 +19,7 @@ from agentscope_tui.secrets import MASKER
 _TO_PRINT = 60.0
 """Seconds that a command has: some ask the user in a browser."""
 _TO_END = 1.0
-
+"""Seconds that it has to be gone once it is killed."""
 
 Ask = Callable[[str, str, ApiKey | None], Awaitable[ApiKey]]
 """Gets a key from elsewhere: for a command line, its setting's name, and the key that was refused. Raises

@@ -121,7 +121,6 @@ class ModelJudge:
                 limits=Limits(calls=_CALLS),
                 mode="run",
                 patient=False,
-                ping_every=None,
                 folder=folder.path,
             ),
             channel=BuiltinChannel(last_tool=VERDICT),

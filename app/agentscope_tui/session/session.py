@@ -42,6 +42,7 @@ from agentscope_tui.session.tasks import Tasks, nothing, nothing_to_do
 from agentscope_tui.session.tool_calls import ToolCalls
 from agentscope_tui.session.turn import Turn
 from agentscope_tui.tools.spec import Toolset, validate_tools
+from agentscope_tui.waiting import set_within
 from agentscope_tui.wire.channel import Channel
 from agentscope_tui.wire.frames import (
     Abort,
@@ -176,19 +177,9 @@ class Session(Stepping):
 
     async def _reached(self, event: asyncio.Event, fault: str = "") -> None:
         """Return once the runner has come this far; `fault` is what it did if it takes too long."""
-        seconds = self.settings.start_timeout
-
-        def late() -> None:
-            if not event.is_set():
-                self._fail(f"the runner {fault} within {seconds:g} s")
-
-        timer = asyncio.get_running_loop().call_later(seconds, late) if fault else None
-        try:
-            # The end of the session sets each of them too.
-            await event.wait()
-        finally:
-            if timer is not None:
-                timer.cancel()
+        timeout = self.settings.start_timeout if fault else None
+        if not await set_within(event, timeout):
+            self._fail(f"the runner {fault} within {timeout:g} s")
         if self._ended.is_set():
             await self._closed.wait()
             raise SessionError(self._failure or "the session was ended before its runner was ready")

@@ -82,7 +82,7 @@ class SessionSettings:
     """What is known of kinds of runners; one of them is chosen by the hello."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Text files for the runner, by relative path."""
-    ping_every: float | None = 15.0
+    ping_every: float | None = None
     """Seconds between pings; None: a runner in our own event loop, which answers as long as we can ask."""
     ping_timeout: float = 10.0
     """Seconds until a ping without an answer is told."""

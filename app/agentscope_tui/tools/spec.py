@@ -15,9 +15,6 @@ OnOutput = Callable[[Stream, bytes], Awaitable[None]]
 """Awaited with each piece of output as it comes (bytes that may contain anything): while it waits, no more
 is read, so that a flood is slowed down at its source."""
 
-_SCHEMA = dict, bool, Mapping
-"""The first is quickly told; schemas come by the thousand."""
-
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What OpenAI and Anthropic both accept as a function name."""
 
@@ -151,7 +148,7 @@ def _parameters_fault(declaration: Mapping[str, Any]) -> str:
     if not isinstance(properties, Mapping):
         return f"properties is an object, not {_kind(properties)}"
     for key, schema in properties.items():
-        if not isinstance(schema, _SCHEMA):
+        if not isinstance(schema, Mapping | bool):
             return f"property {key!r} is a JSON Schema, not {_kind(schema)}"
     required = parameters.get("required", [])
     if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):

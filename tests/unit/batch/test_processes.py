@@ -170,6 +170,11 @@ async def test_a_signal_to_all_processes_leaves_the_end_to_the_run(rig: Divided)
     assert [one.state for one in rig.results] == ["done", "done"]
 
 
+def with_key_command(folder: Path, command: str, base_url: str = "http://127.0.0.1:9/v1") -> Divided:
+    flags = {"model.name": "openai:m", "model.base_url": base_url, "model.api_key_command": command}
+    return Divided(folder, flags=flags)
+
+
 @pytest.mark.timeout(180)
 async def test_a_command_that_prints_a_key_runs_once_for_all_and_again_when_it_is_refused(
     tmp_path: Path,
@@ -178,12 +183,7 @@ async def test_a_command_that_prints_a_key_runs_once_for_all_and_again_when_it_i
     # Slow: both processes ask for it.
     printing = f"sleep 1; echo x >> {runs}; echo token-number-$(wc -l < {runs})"
     async with RawServer([plain(401, {"error": {"message": "expired"}}), says("it was 1")]) as server:
-        flags = {
-            "model.name": "openai:m",
-            "model.base_url": server.base_url,
-            "model.api_key_command": f"sh -c '{printing}'",
-        }
-        rig = Divided(tmp_path, flags=flags)
+        rig = with_key_command(tmp_path, f"sh -c '{printing}'", server.base_url)
         await asyncio.wait_for(rig.batch(4, rig.executor).run(), SECONDS)
         assert len(rig.pids()) == 2
         await rig.executor.aclose()
@@ -191,15 +191,6 @@ async def test_a_command_that_prints_a_key_runs_once_for_all_and_again_when_it_i
     keys = [request.headers["authorization"] for request in server.requests]
     assert (len(keys), keys[0], keys[-1]) == (5, "Bearer token-number-1", "Bearer token-number-2")
     assert runs.read_text() == "x\n" * 2
-
-
-def with_key_command(folder: Path, command: str) -> Divided:
-    flags = {
-        "model.name": "openai:m",
-        "model.base_url": "http://127.0.0.1:9/v1",
-        "model.api_key_command": command,
-    }
-    return Divided(folder, flags=flags)
 
 
 @pytest.mark.timeout(180)
